@@ -1,1 +1,1 @@
-"""Builds, emulation, processes, commands: these tests open their own devices. Runs once."""
+"""Builds, emulation, processes, commands. These tests open their own devices, and run once."""

@@ -19,9 +19,9 @@ def compile_before(backend: Backend, calls: Iterable[Callable[[], object]]) -> N
     with noting(backend) as noted, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for call in calls:
-            with suppress(Exception):  # no kernel has written the values that it may read
+            with suppress(Exception):  # no kernel has written the values that it reads
                 call()
     wanted = {program.source: program for program in noted}.values()
     for group in batches(program for program in wanted if not backend.has_built(program)):
-        with suppress(RuntimeError):  # what can't be one program is compiled by who asks for it
+        with suppress(RuntimeError):  # kernels that can't be in one program are compiled on request
             backend.build_together(batch_source(group), group)

@@ -25,7 +25,7 @@ layouts = ["linear"]
 grouping = "single"
 banks = "DDR[0]"
 """
-# Logs each compiling run and calls g++; with a limit set, the runs after it never end.
+# Logs each compiler run and calls g++. With a limit set, later runs never end.
 COMPILER = """#!/bin/sh
 case " $* " in
   *" -c "*)
@@ -46,7 +46,7 @@ class Flow:
         self.bin = folder / "bin"
         self.bin.mkdir()
         self._program("counted", COMPILER)
-        # The link imports ftensor; a run that never ends is killed with its session.
+        # The link imports ftensor. A run that never ends is killed with its session.
         forked.asking(self.bin / "v++-link", str(STANDIN), unless=("STANDIN_HANG_BEHIND",))
         link = f'case " $* " in *" -l "*) exec "{self.bin}/v++-link" "$@" ;; esac\n'
         self._program("v++", f'#!/bin/sh\n{link}exec "{sys.executable}" "{STANDIN}" "$@"\n')
@@ -98,11 +98,11 @@ class Flow:
         return steps
 
     def objects(self) -> list[str]:
-        """Returns the names of the compiled kernels' files."""
+        """Returns the file names of the compiled kernels."""
         return sorted(p.name.rpartition("-")[0] for p in self.out.glob("objects/*.*o"))
 
     def processes(self) -> list[int]:
-        """Returns the ids of processes that work in this folder."""
+        """Returns the ids of processes whose working directory is this folder."""
         numbers = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:

@@ -14,10 +14,8 @@ import pytest
 
 @pytest.fixture(scope="session")
 def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The image of tests/flow/emulation_host.py's kernels; skips without XRT or the compiler.
-
-    Under FTENSOR_REQUIRE_TARGETS=1 that fails.
-    """
+    """Returns the image of tests/flow/emulation_host.py's kernels. Skips without XRT or the
+    compiler; under FTENSOR_REQUIRE_TARGETS=1 it fails."""
     from ftensor.emulation import environment
 
     from .emulation_host import DESCRIPTION, KERNELS, build
@@ -32,7 +30,8 @@ def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the images of tests/made_images.py; skips without XRT or the compiler."""
+    """Returns the folder of the images of tests/made_images.py. Skips without XRT or the
+    compiler."""
     from ..made_images import require_xrt
 
     require_xrt()
@@ -43,7 +42,7 @@ def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def four_units(xrt_folder: Path) -> Path:
-    """An image of three kernels with four units each, and a small memory."""
+    """Returns an image of three kernels with four units each, and a small memory."""
     from ..made_images import make
 
     return make(xrt_folder, "four", ("nap", "axpy", "bits"), units=4, bank_bytes=256 << 20)
@@ -51,7 +50,7 @@ def four_units(xrt_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def three_banks(xrt_folder: Path) -> Path:
-    """An image with one memory for each port."""
+    """Returns an image with one memory for each port."""
     from ..made_images import make
 
     banks = {"out": "HBM[0]", "a": "HBM[1]", "b": "HBM[2]"}
@@ -60,7 +59,7 @@ def three_banks(xrt_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def three_ways(xrt_folder: Path) -> Path:
-    """An image whose ports reach one memory in different ways, as on a Kria."""
+    """Returns an image whose ports reach one memory by different banks, as on a Kria."""
     from ..made_images import make
 
     banks = {"out": "HP0", "a": "HP1", "b": "HP2"}
@@ -69,7 +68,7 @@ def three_ways(xrt_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def many_channels(xrt_folder: Path) -> Path:
-    """An image of a kernel of four units, all of whose ports reach 16 channels of a MiB."""
+    """Returns an image of a kernel of four units, whose ports all reach 16 channels of a MiB."""
     from ..made_images import make
 
     banks = dict.fromkeys(("out", "a", "b"), "HBM[0:15]")
@@ -78,7 +77,7 @@ def many_channels(xrt_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def one_of_many_channels(xrt_folder: Path) -> Path:
-    """The same with one unit."""
+    """Returns the same image with one unit."""
     from ..made_images import make
 
     banks = dict.fromkeys(("out", "a", "b"), "HBM[0:15]")
@@ -102,7 +101,8 @@ def unpoisoned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
-    """Checks that every emulation removes its folder, however it ends; others may be running."""
+    """Checks that every emulation removes its folder, however it ends. Other emulations may be
+    running."""
     from ftensor.emulation import environment
 
     def folders() -> set[Path]:
@@ -118,7 +118,7 @@ def nothing_left() -> Iterator[None]:
 
     before = folders()
     yield
-    # One of a run that another test has killed is there until that test starts its next run.
+    # The folder of a run that another test has killed exists until that test starts its next run.
     deadline = time.monotonic() + 600
     while left := [folder for folder in folders() - before if not in_use(folder)]:
         assert time.monotonic() < deadline, left

@@ -1,5 +1,5 @@
-"""Program of tests/flow/test_cut.py: graphs that are cut where an op needs all its data first.
-Prints the kernels and a digest of each result; "ranked" runs an op that the image lacks."""
+"""Program of tests/flow/test_cut.py: graphs that are split at an op that needs all its data first.
+It prints the kernels and a digest of each result; "ranked" runs an op that the image lacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def attended(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
 
 
 def ranked(x: ft.Tensor) -> ft.Tensor:
-    """The same beginning with another end, whose kernel no image has."""
+    """Starts like `attended` and ends with an op whose kernel no image has."""
     return (x - x.amax(-1, keepdim=True)).square().cumsum(-1)
 
 

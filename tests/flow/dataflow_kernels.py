@@ -1,4 +1,5 @@
-"""Random DATAFLOW kernels, and a simulation of their FIFOs that shares nothing with hls/standin/fifos.h."""
+"""Random DATAFLOW kernels, and a simulation of their FIFOs that shares no code with
+hls/standin/fifos.h."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ Depths = list[int]
 
 @dataclass
 class Random:
-    """A region: `processes` are lists of loops, each (turns, accesses), an access (stream, writes). Streams go from an
-    earlier process to a later one, so the processes can run one after the other."""
+    """A region: `processes` are lists of loops, each (iterations, accesses), an access (stream,
+    writes). Streams go from an earlier process to a later one, so the processes can run one after
+    another."""
 
     processes: list[list[tuple[int, list[tuple[int, bool]]]]]
     depths: Depths
@@ -21,12 +23,13 @@ class Random:
         return [access for turns, body in self.processes[process] for _ in range(turns) for access in body]
 
     def peak(self) -> Depths:
-        """Depths that are always enough: all elements of a stream."""
+        """Returns depths that always suffice: all elements of a stream."""
         every = [a for p in range(len(self.processes)) for a in self.accesses(p)]
         return [sum(a == (s, True) for a in every) for s in range(len(self.depths))]
 
     def cycles(self, depths: Depths) -> int | None:
-        """Steps all processes cycle by cycle, each end of a stream at most once a cycle; None if they lock up."""
+        """Simulates all processes cycle by cycle, each end of a stream at most once a cycle;
+        returns None for a deadlock."""
         left = [deque(self.accesses(p)) for p in range(len(self.processes))]
         held = [0] * len(depths)
         cycle = 0
@@ -47,8 +50,8 @@ class Random:
         return cycle
 
     def source(self, name: str, rng: random.Random) -> str:
-        """Returns the kernel's HLS C++. Its streams have names, template depths or pragmas; processes are functions or
-        loops of the region."""
+        """Returns the kernel's HLS C++. Its streams have names, template depths or pragmas.
+        Processes are functions or loops of the region."""
         lines, body = [], []
         for s, depth in enumerate(self.depths):
             if rng.random() < 0.5:
@@ -95,7 +98,7 @@ def made(rng: random.Random) -> Random:
 
 
 def with_enough(one: Random, rng: random.Random) -> Random:
-    """Returns the region with depths that do not lock up, each lowered as far as a random limit."""
+    """Returns the region with depths that do not deadlock, each lowered to a random limit."""
     depths = one.peak()
     for s in rng.sample(range(len(depths)), len(depths)):
         for depth in range(1, depths[s]):
@@ -107,7 +110,7 @@ def with_enough(one: Random, rng: random.Random) -> Random:
 
 
 def planted(one: Random, rng: random.Random) -> Random | None:
-    """Returns the region with one FIFO too small by one or more; None if it cannot lock up."""
+    """Returns the region with one FIFO too small by one or more; None if it cannot deadlock."""
     enough = with_enough(one, rng).depths
     for s in rng.sample(range(len(enough)), len(enough)):
         for depth in range(enough[s] - 1, 0, -1):

@@ -1,6 +1,7 @@
-"""What tests/flow/test_every_dtype.py traces and runs: fill, copy, convert, compare and setitem in every dtype.
+"""Program of tests/flow/test_every_dtype.py: fills, copies, converts, compares and writes parts of
+tensors of every dtype.
 
-python tests/flow/dtypes_program.py OUT.npz [DTYPE...]    of all dtypes, if none is named
+python tests/flow/dtypes_program.py OUT.npz [DTYPE...]    all dtypes, unless some are named
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import numpy as np
 import ftensor as ft
 
 DTYPES = tuple(sorted({str(d)[8:] for d in vars(ft).values() if isinstance(d, ft.dtype)}))
-# Every dtype has these values, exactly.
+# Every dtype can represent these values exactly.
 VALUES = [0, 1, 2, 1, 3, 0, 2, 1]
 
 
 def steps(d: ft.dtype) -> Iterator[tuple[str, ft.Tensor]]:
-    """What a program does in a dtype, and the tensors that it leaves."""
+    """Runs the program in a dtype, and returns its tensors by name."""
     x = ft.tensor(VALUES, dtype=ft.float32).to(d)
     yield "fill", ft.full((6,), 2, dtype=d)
     yield "zeros", ft.zeros(6, dtype=d)

@@ -20,8 +20,8 @@ import numpy as np
 from .. import forked
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0  # seconds in which XRT lets go of the image before
-HANG = 600  # seconds after which a process is taken to hang, on the slowest machine
+PATIENCE = 60.0  # seconds in which XRT releases the previous image
+HANG = 600  # seconds after which a process counts as hung, on the slowest machine
 KERNELS = r"""
 #include <math.h>
 #include <stdint.h>
@@ -172,7 +172,7 @@ def output(done: subprocess.CompletedProcess[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
-# What follows is used in the host programs.
+# Host programs use the following.
 
 
 @dataclass
@@ -196,7 +196,7 @@ class Board:
         self.load(self.image)
 
     def load(self, image: str, patience: float = PATIENCE) -> None:
-        """Loads another program instead of the present one."""
+        """Loads another program instead of the current one."""
         self.kernels: dict[tuple[str, int], Any] = {}
         self.program = None
         self.queue.finish()
@@ -205,7 +205,7 @@ class Board:
             try:
                 self.program = self.cl.Program(self.context, [self.device], [binary]).build()
             except self.cl.Error as error:
-                # A thread of XRT may hold the last launch a moment longer than its event shows.
+                # A thread of XRT may hold the last launch slightly longer than its event shows.
                 busy = error.code == self.cl.status_code.OUT_OF_RESOURCES
                 if not busy or time.monotonic() > deadline:
                     raise
@@ -218,7 +218,7 @@ class Board:
 
     def start(self, name: str, *arguments: Any) -> Any:
         """Enqueues a launch; returns its event."""
-        # A kernel's arguments are set for one thread at a time.
+        # A kernel's arguments are set by one thread at a time.
         key = (name, threading.get_ident())
         if key not in self.kernels:
             self.kernels[key] = self.cl.Kernel(self.program, name)

@@ -1,8 +1,8 @@
 """Compares the model's initiation intervals with those that the kernels' IR allows, for real
 launches.
 
-Runs as a separate program on the C simulation; prints, for each kernel and each of its loops, the
-least cycles of an iteration by the text and by the model, as JSON.
+Runs as a separate program on the C simulation. For each kernel and loop it prints the minimum
+cycles of an iteration by the source and by the model, as JSON.
 """
 
 import json
@@ -29,7 +29,7 @@ from ..ir.intervals import intervals
 from .loop_program import CHAINS, tensors
 from .staged_program import CASES, file, operands
 
-APART = 3  # of the cases: loads, one that is kept, transforms, elements, a fold, stores
+APART = 3  # of the cases: loads, one that is kept, transforms, elements, a reduction, stores
 
 
 def make(*shape, of=np.float32):
@@ -37,7 +37,7 @@ def make(*shape, of=np.float32):
 
 
 def calls():
-    """Calls that together use every skeleton of images, except those of `reading`."""
+    """Runs calls that together use every skeleton of images, except those of `reading`."""
     make(70000).sort(), make(70000).cumsum(0), make(640).topk(5)
     ft.nn.functional.conv1d(make(2, 1, 300), make(1, 1, 9), stride=2)
     for x in (make(640), make(640, of=np.float64)):
@@ -60,7 +60,7 @@ def calls():
 
 
 def reading():
-    """Calls whose kernels depend on values that they read."""
+    """Runs calls whose kernels depend on values that they read."""
     for of in (np.float32, np.float64):
         make(640, of=of).gt(3).nonzero()
     for of in (np.float32, np.complex64):
@@ -68,7 +68,7 @@ def reading():
         ft.linalg.lu(m), ft.linalg.solve(m, make(3, 5, 2, of=of))
         ft.linalg.cholesky(m @ m.mH + 40 * ft.eye(5)), ft.linalg.qr(m)
         ft.linalg.svd(m), ft.linalg.eigh(m)
-        # More than block memory holds.
+        # More than block RAM holds.
         large = make(130, 130, of=of) + 1000 * ft.eye(130)
         ft.linalg.solve(large, make(130, 1, of=of)), ft.linalg.cholesky(large @ large.mH)
         ft.linalg.solve(large, make(1, 130, of=of), left=False)
@@ -81,13 +81,14 @@ def decimated(x, taps, stride):
 
 
 def graphs(folder):
-    """Graphs in stages: one launch of each; one of them also as a kernel for each stage."""
+    """Runs graphs in stages, one launch of each. One of them also runs as a kernel for each
+    stage."""
     launches = []
     for name, function in CHAINS.items():  # loops with feedback; one has filters, one of which decimates
         files = ft.jit(function).export(str(folder / name), *tensors(name))
         (group,) = expand(read(files.inventory))
         launches.append(KernelLaunch(group.members[0], 1, 100))
-    for stride in (3, 32):  # results that begin at any sample of a beat, and that take four beats
+    for stride in (3, 32):  # results that start at any sample of a beat, and that take four beats
         chain = partial(decimated, stride=stride)
         files = ft.jit(chain).export(str(folder / f"decimated_{stride}"), make(3072, of=np.complex64), make(40))
         (group,) = expand(read(files.inventory))

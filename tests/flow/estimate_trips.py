@@ -1,6 +1,6 @@
-"""Counts the iterations of the loops of the generated HLS C++, for real launches of real ops.
+"""Counts the iterations of the loops in the generated HLS C++, for real launches of real ops.
 
-Runs as a separate program on the C simulation; prints, for each launch and compute unit, the
+Runs as a separate program on the C simulation. For each launch and compute unit it prints the
 counted trips and those of the performance model, as JSON.
 """
 
@@ -40,10 +40,10 @@ TYPES |= {"short": ctypes.c_short, "char": ctypes.c_byte, "ushort": ctypes.c_ush
 PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 
 
-# Counters besides pipelined loops, by label or by the beginning of the text. A pipelined loop
+# Counters other than pipelined loops, by label or by the beginning of the text. A pipelined loop
 # always has a label, by which it is counted.
 HOOKS = {"reduce_inner": {"if (i < stop) {": "part"}, "gemm_direct": {"ft_result(": "results"}}
-# Loops that are one to the model, of which a launch runs either.
+# Loops that the model counts as one; a launch runs either of them.
 EITHER = {"picked_depth": "depth", "counted": "elements"}
 JOINED = ("gemm_direct", "compact")
 # Their trip counts depend on data.
@@ -79,7 +79,7 @@ class Counting:
             hook = labelled if labelled in self.hooks else next(iter(starts), None)
             if hook is None:
                 out.append(line)
-            elif line.lstrip().startswith("for "):  # counted by the step at the end of each trip
+            elif line.lstrip().startswith("for "):  # counted by the increment at the end of each trip
                 out.append(re.sub(r"\)(?=[^()]*$)", f", {self.counter(self.hooks[hook])})", line))
             elif hook.endswith("{"):
                 out.append(f"{line} {self.counter(self.hooks[hook])};")
@@ -149,11 +149,11 @@ def programs():
     yield make(40000) + make(1)
     yield make(300, 200).t() + make(200, 300)
     yield make(64, 2000)[:, ::3].exp()
-    # From a beat's beginning: the model does not know where else a tensor begins.
+    # From the start of a beat; the model does not know where else a tensor may start.
     yield make(1, 20000)[:, 16:19999] + make(3, 1)
     yield make(3, 70000)[:, ::2] * 2.0
-    # Rows of whole beats: repeated rows that are kept and too long to be, single elements,
-    # slices; whatever is cut into units, within runs and within their turns.
+    # Rows of whole beats: repeated rows that are kept, or too long to be kept; single elements;
+    # slices; anything that is split between units, inside runs and inside their blocks.
     yield make(1000, 64) + make(64)
     yield make(50, 2048) * make(2048)
     yield make(3000, 16) + make(3000, 1)
@@ -161,7 +161,7 @@ def programs():
     yield make(7, 90, 160) + make(7, 1, 160)[:, :, 32:48].sum(2, keepdim=True)
     yield make(6, 9, 30, 96)[1:, ::2, 3:, 16:64] + make(5, 1, 27, 48)
     yield make(5, 11, 13, 16).permute(1, 2, 0, 3) * make(5, 16)
-    # Rows that are no whole beats: in line, at a distance, one element each, the same ones again.
+    # Rows that are no whole beats: contiguous, with gaps, of one element each, repeated.
     yield make(3000, 10) - make(3000, 1)
     yield make(700, 24)[:, :8] + make(700, 40)[:, :8] * make(8)
     yield make(50, 1003) + make(1003)
@@ -190,7 +190,7 @@ def programs():
         yield make(*shape).sum(dims)
     yield make(6, 3, 50, 336).sum((0, 2))
     yield make(3, 5, 1024)[:, :, :1003].sum((0, 2))
-    # Short rows, which take turns: whole beats or not, in line or at a distance.
+    # Short rows, interleaved: whole beats or not, contiguous or with gaps.
     for rows in (make(1001, 64), make(203, 100), make(77, 96)[:, :64], make(5, 70)):
         yield rows.sum(1)
     yield make(20, 80).amax(1, out=ft.zeros(40)[::2])
@@ -198,7 +198,7 @@ def programs():
     yield make(30, 40) @ make(40, 50)
     yield make(150, 130) @ make(130, 170)
     yield make(4, 120, 300) @ make(4, 300, 100)
-    yield make(200, 551) @ make(551, 144)  # results in vectors, and then all three ways of leaving
+    yield make(200, 551) @ make(551, 144)  # results in vectors, then all three kinds of stores
     yield ft.addmm(make(200, 96), make(200, 300), make(300, 96), beta=2)
     yield ft.mm(make(200, 100), make(100, 48), out=ft.zeros(200, 96)[:, ::2])
     yield make(300, 96).t() @ make(300, 600)[:, ::2]
@@ -208,11 +208,11 @@ def programs():
     yield make(50, 22, 30) @ make(50, 30, 41)
     yield make(600, 40, of=np.float64) @ make(40, 30, of=np.float64)
     yield make(1000).gt(3).nonzero()
-    # Whole rows and parts of them, groups of columns that are whole or not.
+    # Whole rows and parts of them, groups of columns that are complete or not.
     yield make(70000).cumsum(0)
     yield make(50, 40, 37).cumsum(1)
     yield make(3, 3000, of=np.int64).cumsum(1)
-    # On boards in blocks of many columns, or of few that wait; short rows, put together or not.
+    # On boards in blocks of many columns, or of few that wait; short rows, joined or not.
     yield make(9, 5001).cumprod(0)
     yield make(300, 5).cumsum(0)
     yield make(700, 45).cummax(1)[1]
@@ -228,7 +228,8 @@ def programs():
     yield ft.conv2d(make(1, 40, 16, 32), make(34, 20, 1, 1), groups=2)
     yield ft.conv2d(make(3, 20, 8, 40).transpose(2, 3), make(4, 20, 5, 2), stride=2, dilation=2)
     yield ft.conv_transpose2d(make(1, 4, 9, 9), make(4, 3, 2, 2), stride=3)
-    # Bytes: weights in line or not, results in lines that begin and end anywhere, or one by one.
+    # Bytes: weights contiguous or not, result rows that start and end anywhere, or element by
+    # element.
     sizes = (((2, 70, 9, 11), (19, 70, 3, 3), 1, 1), ((1, 4, 12, 40), (34, 2, 3, 3), 2, 2))
     for x, w, padding, groups in sizes:
         yield ft.quantized.conv2d(
@@ -245,7 +246,7 @@ def programs():
         )
     for n in (19, 32):
         yield ft._int_mm(make(130, 70, of=np.int8), make(70, n, of=np.int8))
-    # A row in blocks, and rows that are not; decimated, dilated, with zeros around.
+    # A row in blocks, and rows that are not; decimated, dilated, padded with zeros.
     yield ft.conv1d(make(1, 1, 50001), make(1, 1, 9), stride=2, padding=3)
     yield ft.conv1d(make(2, 3, 77), make(6, 1, 4), groups=3, dilation=2)
     yield ft.fft.fft(ft.complex(make(21, 16), make(21, 16)))
@@ -253,25 +254,25 @@ def programs():
     yield ft.fft.fft(ft.complex(make(64, 7), make(64, 7)), dim=0)
     yield ft.fft.fft(ft.complex(make(20, 40), make(20, 40))[:, 8:40])
     yield ft.conv1d(make(64, 40).t()[:, None], make(1, 1, 9))
-    # In line along the depth: whole tiles and parts of them, terms that fill no beat.
+    # Contiguous along the depth: whole tiles and parts of them, terms that fill no beat.
     yield make(20, 304)[:, :300] @ make(7, 304)[:, :300].t()
     yield ft.searchsorted(ft.arange(77.0), make(3000))
-    # Bands and whole planes, windows that share elements, planes that take longer to come in.
+    # Strips and whole planes, windows that share elements, planes that take longer to load.
     pools = ft.nn.functional
     yield pools.max_pool2d(make(1, 7, 56, 56), 2)
     yield pools.max_pool2d(make(2, 130, 100), 3, 2, 1, return_indices=True)[1]
     yield pools.avg_pool2d(make(1, 5, 90, 200), 1, (40, 150))
-    # Rows of fewer beats than states and of more, some that share beats.
+    # Rows of fewer beats than states and of more, and rows that share beats.
     yield ft.softmax(make(700, 100), 1)
     yield pools.layer_norm(make(90, 1000), (1000,), make(1000))
     yield ft.softmax(make(901, 10), 1)
-    # Matrices that block memory holds, several at a time or one; columns in one piece or several.
+    # Matrices that fit into block RAM, several at a time or one; columns in one piece or several.
     for shape in ((150, 5, 5), (3, 60, 60), (7, 9, 4), (2, 4, 9)):
         yield ft.linalg.lu_factor(make(*shape))[0]
     for shape in ((200, 4), (5, 50)):
         m = make(*shape, shape[1])
         m = m @ m.mT + 40 * ft.eye(shape[1])
-        yield ft.linalg.cholesky_ex(m)[0]  # counting takes it a second time, as it is then
+        yield ft.linalg.cholesky_ex(m)[0]  # counting takes it a second time, in its state then
         yield ft.linalg.solve(m, make(*shape, 3))
         yield ft.linalg.solve_triangular(m, make(*shape, 90), upper=True)
 

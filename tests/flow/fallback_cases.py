@@ -1,4 +1,4 @@
-"""Calls computed by ftensor on an image without kernels, and by torch."""
+"""Calls that ftensor computes on an image without kernels, and torch computes for comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def arange(m: Any, *shape: int, dtype: str = "float32") -> Any:
 
 
 def written(target: Any, action: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Returns the tensor after an action on it, and the action's result."""
+    """Returns the tensor after a function has changed it, and the function's result."""
     result = action(target)
     return target, result
 

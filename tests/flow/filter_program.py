@@ -1,5 +1,5 @@
-"""Program of the tests of filters as stages: "export FOLDER", "build FOLDER", "run [NUMBER ...]", which
-prints a digest of each result. The chains are drawn, from one seed."""
+"""Program of the tests of filters as stages: "export FOLDER", "build FOLDER", "run [NUMBER ...]",
+which prints a digest of each result. The chains are drawn from one seed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ftensor.toolchain.group import KernelGroup
 CASES = 15
 # Chains whose stride is no power of two.
 UNEVEN = {5: 3, 6: 10, 8: 7, 12: 6, 14: 5}
-# The forms of a chain: the filter alone, before a transform, behind another filter, beside a value
-# of each long row, and of a signal of several rows.
+# The kinds of chains: the filter alone, before a transform, after another filter, with a value of
+# each long row, and for a signal of several rows.
 FORMS = ("alone", "spectrum", "cascade", "centred", "signals")
 conv1d = ft.nn.functional.conv1d
 
@@ -89,7 +89,7 @@ class Chain:
         return conv1d(signals, taps, stride=stride, padding=padded).reshape(-1, length // stride)
 
     def wanted(self, x: np.ndarray, carrier: np.ndarray, taps: np.ndarray) -> np.ndarray:
-        """Returns the filtered rows by NumPy, in the order of a stage's sums."""
+        """Returns the rows filtered by NumPy, in the order of a stage's sums."""
         y = product(x, np.broadcast_to(carrier, x.shape))
         signals = y.reshape(1, -1) if self.one_signal else y.reshape(-1, y.shape[-1] * (1 + (self.form == "signals")))
         z = in_order(signals, taps, self.stride, self.padding)
@@ -112,8 +112,8 @@ def pairs(re: np.ndarray, im: np.ndarray) -> np.ndarray:
 
 
 def in_order(x: np.ndarray, taps: np.ndarray, stride: int, padding: int) -> np.ndarray:
-    """Returns filtered signals: products at a power of two of places, the taps at the last ones, and
-    a tree that adds the second half of them to the first."""
+    """Returns filtered signals: products at a power of two of positions, with the taps at the last
+    ones, and a tree that adds their second half to the first."""
     places = 1 << (max(stride, len(taps)) - 1).bit_length()
     first, count = places - len(taps), x.shape[-1] // stride
     edges = ((0, 0), (padding + first, places))
@@ -156,7 +156,8 @@ def export(folder: str) -> None:
 
 
 def build(folder: str) -> None:
-    """Builds one image of all chains, each with other lanes, and of a kernel of filters alone."""
+    """Builds one image of all chains, each with another number of lanes, and of a kernel of filters
+    alone."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.jobs.progress import Quiet
     from ftensor.toolchain.make import Request
@@ -172,7 +173,7 @@ def build(folder: str) -> None:
 
 
 def run(*only: str) -> None:
-    """Runs the chains, or those of these numbers."""
+    """Runs all chains, or those of these numbers."""
     for chain in chains():
         if only and str(chain.k) not in only:
             continue

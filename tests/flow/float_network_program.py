@@ -1,4 +1,4 @@
-"""A small network of float32 with random weights, and what its tests run: "build FOLDER [WEIGHTS]", and
+"""A small float32 network with random weights, run by its tests: "build FOLDER [WEIGHTS]", and
 "run", which prints the results' digests, their largest distance from eager ops, and the kernels."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ F = ft.nn.functional
 
 
 def network(seed: int = 0) -> Callable[[ft.Tensor], ft.Tensor]:
-    """Convolutions with batch norm, a depthwise one, a sum, a concatenation, pools, softmax: (N, 1, 10, 10)
-    to ten shares."""
+    """Convolutions with batch norm, a depthwise one, a sum, a concatenation, pools, softmax: (N, 1,
+    10, 10) to ten probabilities."""
     of = np.random.default_rng(seed)
 
     def draw(*shape: int) -> ft.Tensor:

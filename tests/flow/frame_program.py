@@ -20,15 +20,15 @@ from ftensor.toolchain.group import KernelGroup
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain over frames of `length` elements of one signal, a frame each `hop` elements: spectra
-    of complex or real signals, of signals reflected at both ends ("centered"), means,
-    also of a signal that the graph computes ("mixed"), or `signal.spectrogram`."""
+    """A chain over frames of `length` elements of one signal, one frame every `hop` elements. It
+    computes spectra of complex or real signals, of signals reflected at both ends ("centered"),
+    means, also of a signal that the graph computes ("mixed"), or `signal.spectrogram`."""
 
     form: str
     length: int
     hop: int
-    narrower: int = 0  # how often lanes are halved
-    offset: int = 0  # of the signal in its storage
+    narrower: int = 0  # how often the number of lanes is halved
+    offset: int = 0  # offset of the signal in its storage
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ class Chain:
 
     @property
     def signal(self) -> int:
-        """The elements of each of several signals, of six frames."""
+        """Returns the elements of each of several signals, of six frames."""
         return 5 * self.hop + self.length
 
     def operands(self, frames: int) -> list[np.ndarray]:
@@ -114,7 +114,7 @@ class Chain:
         np.testing.assert_allclose(got[0], spectra if self.form == "complex" else np.log1p(spectra).T, atol=2e-5)
 
 
-# Hops of a beat, of all but a beat, of no divisor of a frame, and of less than a beat.
+# Hops of a beat, of almost a beat, of no divisor of a frame, and of less than a beat.
 CHAINS = (
     Chain("real", 64, 16),
     Chain("complex", 64, 56, offset=8),
@@ -164,7 +164,7 @@ def build(folder: str) -> None:
 
 
 def run(*only: str) -> None:
-    """Runs the chains, or those of these numbers."""
+    """Runs all chains, or those of these numbers."""
     for k, chain in enumerate(CHAINS):
         if only and str(k) not in only:
             continue

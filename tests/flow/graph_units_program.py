@@ -1,6 +1,6 @@
-"""Program of the tests of graphs with several compute units: prints a digest of each result, whose
-rows have the bits of calls with that row alone; with the word "banks", also the banks of the
-operands to stderr."""
+"""Program of the tests of graphs with several compute units. It prints a digest of each result,
+whose rows have the bits of calls with that row alone. With the word "banks" it also prints the
+banks of the operands to stderr."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 import ftensor as ft
 
-# Rows of whole beats, and rows of which every second begins inside a beat.
+# Rows of whole beats, and rows of which every second one starts inside a beat.
 LENGTHS = (1000, 1024)
 ROWS = (1, 3, 57, 2001, 4100)
 

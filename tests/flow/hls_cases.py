@@ -1,4 +1,5 @@
-"""Members and groups for the tests of HLS sources, and launches compared with the C simulation's."""
+"""Members and groups for the tests of HLS sources, and launches compared with those of the C
+simulation."""
 
 from __future__ import annotations
 
@@ -82,13 +83,14 @@ def arithmetic(structure: str) -> KernelGroup:
 
 
 def check_map(group: KernelGroup, opcode: int, n: int, units: int, offset: int = 0, seed: int = 1) -> None:
-    """Compares a launch of a member by the group's kernel and by its own, on equal memory."""
+    """Compares a launch of a member by the group's kernel and by its own kernel, on equal
+    memory."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
     buffers, offsets = [], []
     for k, p in enumerate(pointers):
         single = p.kind == "s"
-        # A vector begins on its own width; a single element anywhere.
+        # A vector starts at a multiple of its width, a single element anywhere.
         start = offset * group.lanes if not single else 3 + offset
         count = start + (1 if single else n)
         written = k < len(member.outs)
@@ -115,7 +117,7 @@ def check_map(group: KernelGroup, opcode: int, n: int, units: int, offset: int =
 def check_rows(
     group: KernelGroup, opcode: int, shape: tuple[int, ...], strides: list[tuple[int, ...]], units: int, chunk: int = 7
 ) -> None:
-    """Compares a launch of a strided member by the group's kernel and by its own."""
+    """Compares a launch of a strided member by the group's kernel and by its own kernel."""
     member = group.keys[opcode]
     pointers = [p for p in (*member.outs, *member.ins) if p.kind != BY_VALUE]
     inner, outer = shape[-1], shape[:-1]
@@ -151,7 +153,7 @@ def check_rows(
 
 
 def place(b: np.ndarray) -> np.ndarray:
-    """Returns a copy that begins at a multiple of 64 bytes."""
+    """Returns a copy that starts at a multiple of 64 bytes."""
     raw = np.empty(b.size + 64, np.uint8)
     start = -raw.ctypes.data % 64
     raw[start : start + b.size] = b

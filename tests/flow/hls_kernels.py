@@ -1,4 +1,4 @@
-"""HLS sources compiled by g++ and compared with the C simulation's kernels."""
+"""HLS sources, compiled by g++ and compared with the C simulation's kernels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ C_TYPES = {
     "float": ctypes.c_float,
     "double": ctypes.c_double,
 }
-# A beat of 512 bits, and guard bytes behind it.
+# A beat of 512 bits, and guard bytes after it.
 ALIGNMENT, GUARD = 64, 192
 
 
@@ -82,8 +82,8 @@ def library(text: str, name: str) -> ctypes.CDLL:
 
 @cache
 def reference(member: Any) -> Any:
-    """Returns the member's kernel of the C simulation on one compute unit, but products are rounded
-    before they are added, as in hardware."""
+    """Returns the member's kernel of the C simulation on one compute unit, except that products are
+    rounded before they are added, as in hardware."""
     name = member.entry
     text = board_skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
     text = f"#define FT_NO_FMA 1\n{text}"
@@ -119,7 +119,7 @@ def launch(
 ) -> None:
     """Runs a member of the group with the arguments of its own launch, on `units` compute units.
 
-    `unused` is passed for the ports that the member leaves unused.
+    `unused` is passed for ports that the member does not use.
     """
     tokens = call_tokens(group, opcode).split()
     passed = [_argument(token, arguments) for token in tokens]
@@ -184,7 +184,7 @@ def values_of_floats(rng: Any, count: int) -> np.ndarray:
 
 
 def same(mine: np.ndarray, theirs: np.ndarray, of: dtype) -> bool:
-    """True if bytes are equal; a NaN equals any NaN."""
+    """Returns whether bytes are equal; a NaN equals any NaN."""
     if np.array_equal(mine, theirs):
         return True
     if of.kind not in "fc":

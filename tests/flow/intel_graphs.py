@@ -15,18 +15,18 @@ from ftensor.graph.partition import Exported
 from .interrupting import calls_after_interrupts
 from .staged_program import distances, drawn, wanted
 
-LANES, STATES = 8, 8  # places are int64, eight of which fill a port
+LANES, STATES = 8, 8  # indices are int64, eight of which fill a port
 
 
 def folded(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
-    """A sum whose bits depend on its order, elements that depend on it, and every kind of port
+    """A sum whose bits depend on its order, elements that depend on it, and every kind of port and
     value."""
     y = x * w
     s = y.sum(-1, keepdim=True)
     return y - s, (s * 0.5).squeeze(-1).to(ft.bfloat16), y > s, y.argmin(-1), y.to(ft.float16)
 
 
-# Rows of more beats than a fold has states, and of a part of one; rows in blocks.
+# Rows of more beats than a reduction has states, and of a part of one; rows in blocks.
 CASES: list[tuple[Callable[..., Any], int, int]] = [(folded, 150, 0), (distances, 32, 5)]
 
 
@@ -49,8 +49,8 @@ def tables(folder: Path) -> str:
 
 
 def in_states(y: np.ndarray) -> np.ndarray:
-    """Sums rows in the order of the stages: beat k into state k % 8, a tree over the states after a
-    row's last beats, a tree over the lanes."""
+    """Sums rows in the order of the stages: beat k is added to state k % 8, a tree adds the states
+    after a row's last beats, and a tree adds the lanes."""
     beats = -(-y.shape[1] // LANES)
     filled = np.zeros((y.shape[0], beats * LANES), np.float32)
     filled[:, : y.shape[1]] = y
@@ -99,7 +99,7 @@ def run() -> None:
 
 def signalled() -> None:
     """Sends Ctrl-C while the kernels of a graph are enqueued."""
-    rows = 400  # of which some fill a channel more than once
+    rows = 400  # some of these fill a channel more than once
     arguments = [ft.from_numpy(a) for a in operands(1, rows)]
     jitted = ft.jit(CASES[1][0])
     print(set(calls_after_interrupts(lambda: jitted(*arguments))))

@@ -34,7 +34,7 @@ def bits(t: ft.Tensor) -> np.ndarray:
 
 
 def results() -> dict[str, np.ndarray]:
-    """Runs every kind of launch that tests/flow/intel_image.toml has a kernel for."""
+    """Runs every kind of launch for which tests/flow/intel_image.toml has a kernel."""
     tensors: dict[str, ft.Tensor] = {}
     for n in SIZES:
         for dtype in ("float32", "int32"):

@@ -10,7 +10,7 @@ import ftensor as ft
 
 def calls_after_interrupts(call: Callable[[], ft.Tensor]) -> list[bool]:
     """Interrupts a call by Ctrl-C after its first enqueued kernel, then after its second, and so
-    on; returns whether the following call has the right result each time. The process must not have
+    on. Returns whether the following call has the right result each time. The process must not have
     launched it before."""
     from pyopencl import _cl
 

@@ -1,4 +1,4 @@
-"""Kernel texts of every skeleton in every dialect, without a device that compiles them."""
+"""Kernel sources of every skeleton in every dialect, without a device that compiles them."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def keys() -> tuple[Any, ...]:
     for call in calls():
         with noting(backend), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with suppress(Exception):  # no kernel has written the values that an op may read
+            with suppress(Exception):  # no kernel has written the values that an op reads
                 call()
             found |= dict.fromkeys(backend.kernels)
     return tuple(found)
 
 
 def groups(shares_ports: bool) -> Iterator[KernelGroup]:
-    """Yields groups of images: of every skeleton, structure and number of lanes."""
+    """Yields groups of images: of every skeleton, layout and number of lanes."""
     seen: set[tuple[Any, ...]] = set()
     for path in builtin_inventories().values():
         for group in expand(read(path), shares_ports=shares_ports):
@@ -105,7 +105,7 @@ def groups(shares_ports: bool) -> Iterator[KernelGroup]:
 
 @cache
 def graphs() -> list[KernelGroup]:
-    """Returns groups of stages: folds, transforms, filters, linked kernels, a network."""
+    """Returns groups of stages: reductions, transforms, filters, linked kernels, a network."""
     exported = []
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -129,7 +129,7 @@ VITIS = ("linked", "network")
 
 
 class KernelText(NamedTuple):
-    """Text of a kernel. The dialects are "opencl", "intel", "vitis" (the C simulation's programs)
+    """A kernel's source. The dialects are "opencl", "intel", "vitis" (the C simulation's programs)
     and "hls" (sources for v++)."""
 
     name: str

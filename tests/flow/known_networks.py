@@ -1,4 +1,4 @@
-"""Networks that people know, with random weights: keyword spotting, MobileNet, ResNet."""
+"""Well-known networks with random weights: keyword spotting, MobileNet, ResNet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Network = Callable[[ft.Tensor], ft.Tensor]
 
 
 class Weights:
-    """Draws layers, with scales that keep results within a byte's range."""
+    """Draws layers whose scales keep results within a byte's range."""
 
     def __init__(self, seed: int) -> None:
         self.of = np.random.default_rng(seed)
@@ -47,8 +47,8 @@ def ds_cnn(channels: int = 64, seed: int = 0) -> Network:
 
 
 def mobilenet(divide: int = 1, blocks: int = 13, seed: int = 0) -> Network:
-    """MobileNet-v1: (N, 3, H, W) with H and W multiples of 32. `divide` divides the channels, `blocks`
-    are the first blocks of the 13; without the head where some are left out."""
+    """MobileNet-v1: (N, 3, H, W) with H and W multiples of 32. `divide` divides the channels,
+    `blocks` is the number of the 13 blocks. Without all blocks there is no head."""
     of = Weights(seed)
     plan = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]
     c = 32 // divide
@@ -70,8 +70,8 @@ def mobilenet(divide: int = 1, blocks: int = 13, seed: int = 0) -> Network:
 
 
 def resnet(stages: int = 4, divide: int = 1, seed: int = 0) -> Network:
-    """ResNet-18: (N, 3, H, W) with H and W multiples of 32. `stages` are the first stages of two blocks,
-    `divide` divides the channels."""
+    """ResNet-18: (N, 3, H, W) with H and W multiples of 32. `stages` is the number of stages of two
+    blocks, `divide` divides the channels."""
     of = Weights(seed)
     c = 64 // divide
     first, blocks = of.layer(c, 3, 7, 7), []
@@ -97,5 +97,5 @@ def resnet(stages: int = 4, divide: int = 1, seed: int = 0) -> Network:
 
 
 def images(n: int, *shape: int) -> ft.Tensor:
-    """Random images, the same each time."""
+    """Returns random images, the same each time."""
     return ft.tensor(np.random.default_rng(n).integers(0, 256, (n, *shape), np.uint8))

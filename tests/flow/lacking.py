@@ -34,7 +34,7 @@ class Image:
         return re.match(self.lacks, entry) is None
 
     def holds(self, entry: str) -> bool:
-        return False  # nothing was built ahead
+        return False  # nothing was built in advance
 
     def request(self, key: Any) -> None:
         """Ignores the request."""
@@ -46,14 +46,14 @@ class Image:
         return "ft_neg_map" if self.has("ft_neg_map") else None
 
     def leaves_to_host(self, missing: KernelNotBuilt) -> bool:
-        return False  # no inventory made it
+        return False  # it was made without an inventory
 
     build_options = "--target csim"
 
 
 @pytest.fixture(name="use")
 def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    """Fixture: use(lacks, kind, host) makes fpga:0 a device with such an image and returns its
+    """Fixture: use(lacks, kind, host) makes fpga:0 a device with such an image, and returns its
     backend."""
     obtain = launch_cache.build_kernel
 

@@ -1,4 +1,4 @@
-"""Program of the tests of linked graphs: "run" prints a digest of each result; "threads",
+"""Program of the tests of linked graphs. "run" prints a digest of each result; "threads",
 "interrupted", "signalled" and "stuck" run these cases."""
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from ftensor.runtime.csim.backend import CSimImages
 
 from .interrupting import calls_after_interrupts
 
-LENGTH = 600  # in rows of 38 beats, the last one filled up
+LENGTH = 600  # in rows of 38 beats, the last one padded
 
 
 def centred(x: ft.Tensor) -> ft.Tensor:
-    """A fold, whose order is the kernel's own and which takes a number, and elements after it."""
+    """A reduction, whose order is the kernel's own and which takes a number, and elementwise ops
+    after it."""
     return x - x.mean(-1, keepdim=True)
 
 
@@ -54,9 +55,9 @@ def threads() -> None:
 
 
 def interrupted() -> None:
-    """Interrupts a launch after its first kernel; the next launch must be right."""
+    """Interrupts a launch after its first kernel. The next launch must be right."""
     jitted, x = ft.jit(centred), ft.from_numpy(drawn(3))
-    held = [jitted(x)]  # so that no other result has this memory
+    held = [jitted(x)]  # so that no other result uses this memory
     images = default_backend().images
     assert isinstance(images, CSimImages) and images.active is not None
     (first, *_) = images.active.file.manifest.kernels

@@ -1,5 +1,6 @@
-"""Program of the tests of loops with feedback as stages: "export FOLDER" and "run", which prints the
-kernels of each chain and a digest of each result, whose bits don't depend on the order of a sum."""
+"""Program of the tests of loops with feedback as stages: "export FOLDER" and "run", which prints
+the kernels of each chain and a digest of each result. The bits don't depend on the order of a
+sum."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def costas(state: Any, x: Any) -> Any:
 
 
 def receiver(x: ft.Tensor, taps: ft.Tensor, phase: ft.Tensor) -> Any:
-    """A filter, a Costas loop from a number and a tensor on, and a decimation."""
+    """A filter, a Costas loop that starts from a number and a tensor, and a decimation."""
     z = conv1d(x[None, None], taps[None, None].to(x.dtype), padding="same")[0, 0]
     (phase, step), (y, error) = ft.scan(costas, (phase, 0.25), z)
     low = conv1d(y[None, None], taps[None, None].to(x.dtype), stride=4, padding=1)[0, 0]
@@ -33,7 +34,7 @@ def receiver(x: ft.Tensor, taps: ft.Tensor, phase: ft.Tensor) -> Any:
 
 
 def gained(x: ft.Tensor, gain: ft.Tensor) -> Any:
-    """Rows behind a loop, which runs across them; they are no whole beats."""
+    """Rows after a loop, which runs across them. They are no whole beats."""
 
     def agc(gain: Any, x: Any) -> Any:
         y = gain * x
@@ -44,7 +45,8 @@ def gained(x: ft.Tensor, gain: ft.Tensor) -> Any:
 
 
 def counted(x: ft.Tensor, step: ft.Tensor, count: ft.Tensor) -> Any:
-    """Integers; two inputs, of which one is an argument; a result that is an input, and one that is a state."""
+    """Integers: two inputs, one of which is an argument, a result that is an input, and one that is
+    a state."""
 
     def wrapped(state: Any, xs: Any) -> Any:
         total, before = state
@@ -58,7 +60,7 @@ def counted(x: ft.Tensor, step: ft.Tensor, count: ft.Tensor) -> Any:
 
 
 def halves(x: ft.Tensor, start: ft.Tensor) -> Any:
-    """States and results of half precision, one loop behind another."""
+    """float16 states and results, in two successive loops."""
 
     def smooth(state: Any, x: Any) -> Any:
         state = state * 0.75 + x * 0.3
@@ -70,7 +72,8 @@ def halves(x: ft.Tensor, start: ft.Tensor) -> Any:
 
 
 def channels(x: ft.Tensor, gain: ft.Tensor) -> Any:
-    """A loop of several signals, a step for each row; it starts with a row and with a number."""
+    """A loop over several signals, one step for each row. It starts with a row and with a
+    number."""
 
     def agc(state: Any, x: Any) -> Any:
         gain, power = state
@@ -83,7 +86,7 @@ def channels(x: ft.Tensor, gain: ft.Tensor) -> Any:
 
 
 def peak(x: ft.Tensor) -> Any:
-    """A loop without results beside elements."""
+    """A loop without results of each element."""
     last, _ = ft.scan(lambda state, x: (ft.maximum(state * 0.99, x.abs()), None), 0.5, x)
     return last, x * 2
 

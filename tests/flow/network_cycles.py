@@ -1,4 +1,5 @@
-"""Clock cycles of a network's kernel, counted by its own text: g++ compiles it with FIFOs that have clocks."""
+"""Clock cycles of a network's kernel, counted by its own source: g++ compiles it with FIFOs that
+have clocks."""
 
 from __future__ import annotations
 
@@ -16,13 +17,15 @@ from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 CLOCKED = Path(__file__).parent / "clocked"
-# The head of a pipelined loop. The pipeline drains when the loop ends, before the statement behind it begins.
+# The head of a pipelined loop. The pipeline drains when the loop ends, before the next statement
+# starts.
 PIPELINED = re.compile(r"^( *)(for \([^\n]*\) \{\n)#pragma HLS PIPELINE II=1$", re.MULTILINE)
 CLOCKED_LOOP = r"\1if (const hls::drain ft_drain{}) \2hls::now()++;"
 
 
 def counted_cycles(key: NetworkKey, images: int) -> float:
-    """The cycles for each further image, by the clocks of a run of three images and of `images` more."""
+    """Returns the cycles for each further image, by the clocks of a run of three images and of
+    `images` more."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         copy_headers(root)

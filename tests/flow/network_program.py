@@ -1,7 +1,7 @@
-"""A small network of random weights, and what the tests of networks run: "build FOLDER" (with weights in the text,
-"build FOLDER loaded" otherwise, "build FOLDER loaded linked" for three kernels), "run", which prints the
-digests of results, "one" for one launch, and "fresh" for weights that are written, "share" for two networks of
-one kernel, and "trace ENTRY"."""
+"""A small network with random weights, run by its tests. "build FOLDER" has weights in the text,
+"build FOLDER loaded" loads them, and "build FOLDER loaded linked" has three kernels. "run" prints
+the digests of results, "one" runs one launch, "fresh" changes weights, "share" runs two networks on
+one kernel, and "trace ENTRY" prints the kernels of a trace."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ pool = ft.nn.functional.max_pool2d
 
 
 def digits(seed: int = 3) -> Callable[[ft.Tensor], ft.Tensor]:
-    """Convolution, pooling, a residual convolution, two linear layers. The seed is that of weights, biases
-    and their scales."""
+    """Convolution, pooling, a residual convolution, two linear layers. The seed determines weights,
+    biases and their scales."""
     of = np.random.default_rng(seed)
 
     def layer(*shape: int) -> dict[str, ft.Tensor]:
@@ -73,7 +73,7 @@ def run() -> None:
         print(sha256(jitted(images(n)).numpy().tobytes()).hexdigest())
     kernels = jitted.graph(images(1)).kernels
     print("one" if len(kernels) == 1 and kernels[0].startswith("network ") else kernels)
-    warnings.simplefilter("ignore")  # ops of other weights run on the host
+    warnings.simplefilter("ignore")  # ops with other weights run on the host
     x = images(3)
     before = jitted(x)
     network.bias.add_(40.0)  # type: ignore[attr-defined]
@@ -82,8 +82,8 @@ def run() -> None:
 
 
 def share() -> None:
-    """Prints the digests of the results of two networks by turns, after a weight of the second is written,
-    and by two threads at once; and the kernels."""
+    """Prints the digests of two alternating networks' results, after a weight of the second is
+    changed, and by two concurrent threads; then the kernels."""
     networks = digits(), digits(4)
     jitted, x = [ft.jit(network) for network in networks], images(3)
 
@@ -99,7 +99,8 @@ def share() -> None:
 
 
 def trace(entry: str) -> None:
-    """Prints the kernels that a traced call launches, if an inventory has the kernel `entry` alone."""
+    """Prints the kernels that a traced call launches, if an inventory has only the kernel
+    `entry`."""
     from ftensor.toolchain.trace import recording
 
     jitted, x = ft.jit(digits()), images(3)

@@ -1,4 +1,4 @@
-"""Small kernels in both languages, for the tests of the runtime alone."""
+"""Small kernels in both languages, for the tests of the runtime."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ typedef uint64_t ulong;
 
 
 def source(backend: Backend, entry: str, params: str, body: str) -> str:
-    """A kernel whose body knows the bounds `first` and `last` of its slab of `n` elements."""
+    """Returns a kernel whose body has the bounds `first` and `last` of its slab of `n` elements."""
     slab = "long first = n * unit / units, last = n * (unit + 1) / units;"
     if backend.target.kind == "csim":
         head = f'{CSIM_HEAD}extern "C" void {entry}({params}, int unit, int units)'
@@ -31,7 +31,7 @@ def source(backend: Backend, entry: str, params: str, body: str) -> str:
 
 
 def add_kernel(backend: Backend) -> CompiledKernel:
-    """o = a + b, in float32."""
+    """Returns the kernel o = a + b, in float32."""
     text = source(
         backend,
         "add",
@@ -57,7 +57,7 @@ def slow_kernel(backend: Backend) -> CompiledKernel:
 def all_backends() -> dict[str, Any]:
     """Returns every device of this machine, and one CPU runtime as if it had its own memory.
 
-    Xilinx's devices are excluded because they don't compile: tests/flow/test_xrt.py tests them with
+    Xilinx's devices are excluded because they don't compile; tests/flow/test_xrt.py tests them with
     images.
     """
     from ftensor.runtime.opencl.backend import OpenCLBackend

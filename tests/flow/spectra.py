@@ -1,5 +1,5 @@
-"""Program of tests/flow/test_fft_stream.py on an image: checks the first elements of rows, and
-prints the largest errors of transforms, filters, products and running sums."""
+"""Program of tests/flow/test_fft_stream.py on an image. It checks the first elements of sorted
+rows, and prints the largest errors of transforms, filters, products and running sums."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import numpy as np
 
 import ftensor as ft
 
-# (shape, dim): more rows than stages, fewer, one; the longest and the shortest, that fill a beat or
-# don't; along columns; units that take no whole turn of short rows; by a chirp, of odd lengths too.
+# (shape, dim): more rows than stages, fewer, and one; the longest and the shortest rows, with and
+# without whole beats; along columns; units with a part of a group of short rows; Bluestein's
+# algorithm, also for odd lengths.
 CASES = (
     ((51, 64), -1), ((3, 8), -1), ((1, 4), -1), ((7, 4), -1), ((301, 2), -1), ((32, 7), 0),
     ((2, 3, 16), 2), ((99, 16), -1), ((51, 12), -1), ((5, 3), -1), ((11, 30), 0), ((1, 31), -1),
 )  # fmt: skip
-# Samples, weight, and how it is laid over them: rows that begin off a beat, a row for both units,
-# which is decimated, two filters of a group, dilated, more zeros than samples beside the taps; two
-# samples at once, and samples that no room is for beside all taps.
+# Samples, weight, and how it is applied. Rows start inside a beat; two units share a row, which is
+# decimated; a group has two filters; filters are dilated; there are more zeros than samples besides
+# the taps; there are two samples at once, and samples that do not fit besides all taps.
 FILTERS = (
     ((2, 3, 77), (3, 1, 5), {"padding": 4, "groups": 3}),
     ((1, 1, 70000), (1, 1, 13), {"stride": 8, "padding": 6}),
@@ -36,10 +37,11 @@ def errors() -> list[float]:
             right = getattr(np.fft, name)(x.astype("complex128"), axis=dim, norm="ortho")
             largest.append(float(abs(spectrum - right).max() / abs(right).max()))
     x = (rng.standard_normal(97) + 1j * rng.standard_normal(97)).astype("complex64")
-    apart = ft.tensor(x)[1:].reshape(3, 32)  # begins on an odd number
+    apart = ft.tensor(x)[1:].reshape(3, 32)  # starts at an odd number
     right = np.fft.fft(x[1:].reshape(3, 32))
     largest.append(float(abs(ft.fft.fft(apart).numpy() - right).max() / abs(right).max()))
-    # Rows that are apart, from an even and from an odd number on; some share a beat with the one before.
+    # Rows with gaps that start at an even or an odd number; some share a beat with the previous
+    # row.
     x = (rng.standard_normal((5, 34)) + 1j * rng.standard_normal((5, 34))).astype("complex64")
     for first in (0, 1):
         right = np.fft.fft(x[:, first : first + 32])
@@ -80,7 +82,7 @@ def filters() -> list[float]:
                 wanted = right if more is None else right + bias.astype(wide)[:, None]
                 assert output.shape == wanted.shape
                 largest.append(float(abs(output - wanted).max() / abs(wanted).max()))
-    # Decimated from each place in a beat on.
+    # Decimated from each position in a beat.
     x, w = numbers("complex64", 1, 1, 300), numbers("complex64", 1, 1, 13)
     for k in range(8):
         cut = ft.tensor(x)[:, :, k:]
@@ -93,7 +95,7 @@ def filters() -> list[float]:
         output = ft.nn.functional.conv1d(ft.tensor(x).t()[:, None], ft.tensor(w), padding=2).numpy()
         right = filtered(x.T[:, None], w, padding=2)
         largest.append(float(abs(output - right).max() / abs(right).max()))
-    # Every second number of a row; infinities stay among the taps that read them.
+    # Every second number of a row. Infinities affect only the taps that read them.
     x = numbers("float32", 300, 2)
     x[100] = np.inf
     seven = ft.tensor(np.ones((1, 1, 7), "float32"))
@@ -102,7 +104,7 @@ def filters() -> list[float]:
     return largest
 
 
-# (a, b turned): a tile and parts of one, terms that fill no beat, batches, one row.
+# (a, b transposed): a tile and parts of one, terms that fill no beat, batches, one row.
 PRODUCTS = (
     ((8, 64), (8, 64)),
     ((3, 4112), (5, 4112)),
@@ -113,7 +115,8 @@ PRODUCTS = (
 
 
 def products() -> list[float]:
-    """Returns the errors of products of matrices contiguous along the depth: alone and batched."""
+    """Returns the errors of products of matrices that are contiguous along the depth, alone and
+    batched."""
     rng, largest = np.random.default_rng(3), []
     for shape, turned in PRODUCTS:
         a, b = (rng.standard_normal(s).astype("float32") for s in (shape, turned))
@@ -142,8 +145,8 @@ def sums() -> list[float]:
 
 
 def firsts() -> None:
-    """Checks the first elements of rows, along any dim: equal ones keep their order, NaN is the
-    largest."""
+    """Checks the first elements of sorted rows, along any dim: equal ones keep their order, and NaN
+    is the largest."""
     rng = np.random.default_rng(2)
     for of in ("float32", "int8", "uint8"):
         for shape, dim, k in (((7, 133), 1, 64), ((90, 3), 0, 3), ((70000,), 0, 1), ((5,), 0, 5)):
@@ -152,7 +155,7 @@ def firsts() -> None:
                 x.reshape(-1)[:4] = np.nan, -np.inf, 0.0, -0.0
             for largest in (False, True):
                 order = np.argsort(-x.astype(float) if largest else x, dim, kind="stable")
-                if largest and of == "float32":  # NumPy has NaN last
+                if largest and of == "float32":  # NumPy sorts NaN last
                     last = np.isnan(np.take_along_axis(x, order, dim))
                     order = np.take_along_axis(order, np.argsort(~last, dim, kind="stable"), dim)
                 right = np.take(order, range(k), dim)

@@ -49,9 +49,9 @@ def drawn(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-# Rows of many beats and a part of one; of fewer beats than a fold has states; in blocks;
-# transformed ones, also of fewer beats than lanes; of whole beats. The last number is of rows of a
-# second operand, 0 for one that all share. The last two have FIFOs that are too shallow.
+# Rows of many beats and a part of one; of fewer beats than a reduction has states; in blocks;
+# transformed rows, also of fewer beats than lanes; of whole beats. The last number counts the rows
+# of a second operand, 0 if all share one row. The last two cases have FIFOs that are too shallow.
 CASES: list[tuple[Callable[..., Any], int, int | None]] = [
     (softmax, 150, None),
     (several, 20, 0),
@@ -106,7 +106,7 @@ def export(folder: str) -> None:
 
 
 def build(folder: str) -> None:
-    """Builds one image of all cases; the FIFOs of the last hold 4 beats where at least 104 are
+    """Builds one image of all cases. The FIFOs of the last hold 4 beats where at least 104 are
     needed."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
@@ -147,7 +147,7 @@ def run() -> None:
 
 
 def stuck() -> None:
-    """Checks that kernels with too shallow FIFOs are reported, repeatedly, and other kernels
+    """Checks that kernels with too shallow FIFOs are reported repeatedly, and that other kernels
     continue."""
     for k in range(len(CASES))[-SHALLOW:]:
         arguments = [ft.from_numpy(a) for a in operands(k, 3)]

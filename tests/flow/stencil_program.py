@@ -1,5 +1,6 @@
-"""Program of the tests of windows of rows as stages: "export FOLDER", "build FOLDER", "run", which
-prints a digest of each result, and "banks", which also prints the banks of each operand to stderr."""
+"""Program of the tests of windows of rows as stages: "export FOLDER", "build FOLDER", "run",
+which prints a digest of each result, and "banks", which also prints the banks of each operand to
+stderr."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ from ftensor.toolchain.group import KernelGroup
 
 @dataclass(frozen=True)
 class Stencil:
-    """A function of planes of `columns` elements, and numpy's dtype of these. Each function works
-    on NumPy's arrays, too."""
+    """A function of planes of `columns` elements, and their NumPy dtype. Each function also works
+    on NumPy arrays."""
 
     name: str
     columns: int
     function: Callable[..., Any]
     dtypes: tuple[str, ...] = ("f4",)
-    narrower: int = 0  # how often lanes are halved
+    narrower: int = 0  # how often the number of lanes is halved
     copies: int = 0  # arguments that are written
 
     def planes(self, rows: int) -> list[np.ndarray]:
@@ -56,18 +57,18 @@ def far(p: Any, q: Any) -> Any:
 
 
 def erode(p: Any) -> Any:
-    """Only the columns differ: no rows are kept."""
+    """Only the columns differ, so no rows are buffered."""
     return (p[:, :-2] & p[:, 1:-1]) | p[:, 2:]
 
 
 def below(p: Any) -> Any:
-    """Only the rows differ: results are whole rows."""
+    """Only the rows differ, so results are whole rows."""
     p = p * 2
     return p[2:] - p[:-2]
 
 
 def heat_in_place(p: Any) -> Any:
-    """The edges stay."""
+    """The edges are unchanged."""
     p = p + 0
     for _ in range(3):
         p[1:-1, 1:-1] += 0.25 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 * p[1:-1, 1:-1])
@@ -75,14 +76,15 @@ def heat_in_place(p: Any) -> Any:
 
 
 def written(p: Any) -> Any:
-    """The same in the argument, of which the result is a part."""
+    """Writes the argument, and the result is a part of it."""
     for _ in range(2):
         p[1:-1, 1:-1] += 0.25 * (p[:-2, 1:-1] + p[2:, 1:-1])
     return p[1:]
 
 
 def parts(p: Any, q: Any) -> Any:
-    """Writes to other parts of two planes: one value, neighbours below and before, a view of the own plane."""
+    """Writes to other parts of two planes: one value, neighbours below and before, a view of the
+    same plane."""
     a, b = p + q, q * 2
     a[2:-4, 40:] = 7
     b[:-3, :-5] = a[3:, 5:] + b[:-3, :-5]
@@ -91,7 +93,7 @@ def parts(p: Any, q: Any) -> Any:
 
 
 def edged(p: Any) -> Any:
-    """A plane of one value, of which a part is written."""
+    """Fills a plane with one value and writes a part of it."""
     a = p * 0 + 3
     a[1:, 1:-2] = p[:-1, 3:] - p[1:, 1:-2]
     return a
@@ -110,7 +112,7 @@ STENCILS = (
 )
 
 
-# Fewer rows than units have, a remainder, and enough rows for slabs.
+# Fewer rows than units, a remainder, and enough rows for slabs.
 ROWS = (12, 27, 1030)
 
 
@@ -133,7 +135,7 @@ def export(folder: str) -> None:
 
 
 def build(folder: str) -> None:
-    """Builds one image of all stencils, with three compute units, two of which are next to the same
+    """Builds one image of all stencils with three compute units, two of which are near the same
     channels, and of the copy of written arguments."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
@@ -166,7 +168,7 @@ def run(banks: bool = False) -> None:
                 print(f"bank of {stencil.name} {n}: {shown}", file=sys.stderr)
             expected = (*(wanted if isinstance(wanted, tuple) else (wanted,)), *planes)
             for a, b in zip(results, expected, strict=True):
-                np.testing.assert_array_equal(a, b.astype(a.dtype))  # few bits: nothing is rounded
+                np.testing.assert_array_equal(a, b.astype(a.dtype))  # few bits, so that nothing is rounded
             print(stencil.name, n, sha256(b"".join(a.tobytes() for a in results)).hexdigest()[:16])
 
 

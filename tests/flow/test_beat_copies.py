@@ -1,4 +1,5 @@
-"""Graphs' kernels of stages on NumPy's memory that begins on no beat: they compute on copies of it."""
+"""Graphs' kernels of stages on NumPy memory that starts inside a beat: they compute on copies of
+it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ ROWS, LENGTH = 4, 32
 
 
 def at_byte(place: int, dtype: str) -> np.ndarray:
-    """Returns rows of numbers in memory that begins `place` bytes behind a beat."""
+    """Returns rows of numbers in memory that starts `place` bytes after a beat."""
     size = ROWS * LENGTH * np.dtype(dtype).itemsize
     memory = np.zeros(size + 128, np.uint8)
     begin = -memory.ctypes.data % 64 + place
@@ -30,8 +31,8 @@ def at_byte(place: int, dtype: str) -> np.ndarray:
 
 @pytest.mark.parametrize(("place", "dtype"), [(8, "c8"), (4, "f4"), (48, "f4")])
 def test_arguments(place: int, dtype: str) -> None:
-    """Later calls pass memory at another place; views whose first element is at the same place behind
-    a beat have one graph."""
+    """Later calls pass memory at another address. Views whose first element has the same offset in
+    a beat share a graph."""
     jitted = ft.jit(lambda x: (x * 2 + 1).abs())
     with simulated():
         arrays = [at_byte(place, dtype), at_byte(0, dtype), at_byte(place, dtype)]
@@ -55,7 +56,7 @@ def test_captured_tensors() -> None:
         x = at_byte(0, "f4")
         with recording(1) as trace:
             for value in (5, 2):
-                row[3:] = value  # the kernel reads the values of each call
+                row[3:] = value  # the kernel reads the values at each call
                 np.testing.assert_array_equal(jitted(ft.from_numpy(x)).numpy(), abs(x * row.numpy() + 1))
         assert "staged" in {one.key.skeleton for one in trace.launches}
 
@@ -97,7 +98,7 @@ def test_two_written_parts_of_one_memory() -> None:
 
 
 def test_captures() -> None:
-    """A replay reads the values that the argument has then."""
+    """A replay reads the argument's current values."""
     with simulated():
         array, jitted = at_byte(4, "f4"), ft.jit(lambda x: (x * 2 + 1).abs())
         x = ft.from_numpy(array)

@@ -43,8 +43,8 @@ def checkout(folder: Path, times: int) -> Path:
 
 
 @pytest.mark.parametrize(("times", "lost"), [(1, False), (9, True)])
-def test_the_gate_knows_what_is_slower(tmp_path: Path, times: int, lost: bool) -> None:
-    """Nine times the work is reported as slower; equal work is not, whatever else runs on the
+def test_gate_detects_slower_cases(tmp_path: Path, times: int, lost: bool) -> None:
+    """Nine times the work is reported as slower. Equal work is not, whatever else runs on the
     machine."""
     mine, base = checkout(tmp_path / "mine", times), checkout(tmp_path / "base", 3)
     (compared,) = gate.run(mine, base, [ADD], 5)
@@ -52,7 +52,7 @@ def test_the_gate_knows_what_is_slower(tmp_path: Path, times: int, lost: bool) -
     assert (compared.ratio > gate.ALLOWED) is lost
 
 
-def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
+def test_case_missing_in_the_base_is_listed(tmp_path: Path) -> None:
     tanh = next(k for k, c in enumerate(cases.CASES) if (c.group, c.name) == ("medium", "tanh"))
     mine, base = checkout(tmp_path / "mine", 1), checkout(tmp_path / "base", 1)
     with (mine / "ftensor" / "__init__.py").open("a") as file:
@@ -63,7 +63,7 @@ def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
 def test_every_case_is_one_call_in_each_library(part: int) -> None:
-    """On few elements: the libraries compute the same."""
+    """With few elements, both libraries compute the same."""
     for case in cases.CASES[part::PARTS]:
         small = tuple(
             text.replace("16M", "64")

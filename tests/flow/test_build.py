@@ -33,7 +33,7 @@ def flow(tmp_path):
     return Flow(tmp_path)
 
 
-def test_an_inventory_becomes_an_image_with_its_manifest(flow, capsys):
+def test_inventory_is_built_into_an_image_with_a_manifest(flow, capsys):
     done = flow.build(*CSIM)
     assert "3 kernels: 3 compiled, 0 reused" in done.stdout
     assert flow.ran() == KERNELS
@@ -46,13 +46,13 @@ def test_an_inventory_becomes_an_image_with_its_manifest(flow, capsys):
     assert [k.name for k in manifest.kernels] == ["ft_mul_float32", "ft_neg_float32", KERNELS[0]]
     assert {a.bank for k in manifest.kernels for a in k.arguments if a.what == "*"} == {"DDR[0]"}
     assert set(manifest.tools) == {"ftensor", "counted"}
-    assert main(["image", "info", str(flow.out)]) == 0  # the folder represents its image
+    assert main(["image", "info", str(flow.out)]) == 0  # the folder can be used as its image
     output = capsys.readouterr().out
     assert all(name in output for name in KERNELS) and "DDR[0]" in output
     assert sorted(p.stem for p in (flow.out / "logs").iterdir()) == [*KERNELS, "link"]
 
 
-def test_the_image_holds_code_that_computes(flow):
+def test_kernels_of_the_image_compute(flow):
     flow.build(*CSIM)
     image = xclbin.read((flow.out / "three.xclbin").read_bytes())
     code = flow.folder / "code.so"
@@ -71,7 +71,7 @@ def test_the_image_holds_code_that_computes(flow):
     assert out[:37].tolist() == [0.5 * i for i in range(37)]
 
 
-def test_nothing_is_done_twice(flow):
+def test_second_build_does_nothing(flow):
     flow.build(*CSIM)
     flow.ran()
     files = [flow.out / "three.xclbin", flow.out / "manifest.json"]
@@ -84,7 +84,7 @@ def test_nothing_is_done_twice(flow):
     assert flow.ran() == [] and files[0].read_bytes() == before[0][0]
 
 
-def test_only_what_changed_is_compiled(flow):
+def test_only_changed_kernels_are_compiled(flow):
     flow.build(*CSIM)
     flow.ran()
     flow.inventory.write_text(flow.inventory.read_text().replace('"neg"', '"sub"'))
@@ -94,11 +94,11 @@ def test_only_what_changed_is_compiled(flow):
     assert {"ft_abs_float32", "ft_mul_float32"} <= set(flow.ran())
 
 
-# How the jobs of a build end by each of them, test_build_jobs.py asks.
+# test_build_jobs.py tests how each of a build's jobs ends.
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGKILL, signal.SIGTERM))]
 )
-def test_an_interrupted_build_compiles_only_the_rest(flow, number):
+def test_interrupted_build_resumes(flow, number):
     first = flow.start(*CSIM, "--jobs", "1", HANG_BEHIND="1")
     wait_for(lambda: flow.objects() and len(flow.log.read_text().split()) >= 2)
     if number == signal.SIGTERM:
@@ -118,7 +118,7 @@ def test_an_interrupted_build_compiles_only_the_rest(flow, number):
     assert not list((flow.out / "objects").glob("part-*"))
 
 
-def test_vitis_own_headers_take_the_stand_ins_place(flow):
+def test_vitis_headers_replace_the_stand_ins(flow):
     folder = flow.folder / "include"
     shutil.copytree(standins(), folder)
     with (folder / "hls_vector.h").open("a") as file:
@@ -136,7 +136,7 @@ def test_vitis_own_headers_take_the_stand_ins_place(flow):
     assert "no vectors" in (flow.out / "logs" / f"{KERNELS[0]}.log").read_text()
 
 
-def test_a_dry_run_prints_commands_that_do_it(flow):
+def test_dry_run_prints_working_commands(flow):
     done = flow.build(*CSIM, "--dry-run")
     assert flow.ran() == [] and flow.objects() == []
     script = flow.folder / "commands.sh"
@@ -147,7 +147,7 @@ def test_a_dry_run_prints_commands_that_do_it(flow):
     assert flow.ran() == []
 
 
-def test_one_kernel_alone(flow):
+def test_build_of_one_kernel(flow):
     assert "1 kernel: 1 compiled" in flow.build(*CSIM, "--only", "ft_neg_float32").stdout
     assert flow.ran() == ["ft_neg_float32"]
     assert not (flow.out / "three.xclbin").exists()
@@ -155,7 +155,7 @@ def test_one_kernel_alone(flow):
     assert "no kernel 'ft_exp'; it has: ft_abs_float32, ft_mul_float32" in done.stderr
 
 
-def test_a_kernel_that_fails_is_told_and_the_others_are_compiled(flow):
+def test_failing_kernel_is_reported_and_others_are_compiled(flow):
     (flow.bin / "broken").write_text(
         f"#!/bin/sh\ncase $* in *ft_mul*) echo no luck >&2; exit 4;; esac\nexec {flow.bin}/counted $*\n"
     )
@@ -180,14 +180,14 @@ def test_a_kernel_that_fails_is_told_and_the_others_are_compiled(flow):
         (("--target", "hw"), {"PATH": "/usr/bin:/bin"}, "there is no v++ on the PATH"),
     ],
 )
-def test_mistakes_are_one_message(flow, options, settings, message):
+def test_invalid_arguments_give_one_message(flow, options, settings, message):
     done = flow.build(*options, status=1, **settings)
     assert message in done.stderr and done.stderr.startswith("ftensor build: ")
     assert done.stderr.count("\n") == 1
 
 
-def test_an_empty_folder_is_not_the_working_folder(flow):
-    """As from an unset variable."""
+def test_empty_folder_is_not_the_working_folder(flow):
+    """An unset variable gives an empty path."""
     done = flow.build(*CSIM, "--out", "", status=2)
     assert "argument --out: the name is empty" in done.stderr
 
@@ -226,7 +226,7 @@ def test_the_key_of_a_source_covers_every_header_below_it(tmp_path):
         first = digest()
 
 
-def test_comments_do_not_count():
+def test_comments_do_not_change_the_key():
     text = """a = "//no" /* one
     two */ + '"'; // three \\
     still three
@@ -238,7 +238,7 @@ def test_comments_do_not_count():
     assert workspace.without_comments(bare) == bare
 
 
-def test_a_group_without_a_source_is_one_message(tmp_path):
+def test_group_without_source_gives_one_message(tmp_path):
     class Group:
         name = "k"
 
@@ -249,7 +249,7 @@ def test_a_group_without_a_source_is_one_message(tmp_path):
         workspace.write_source_files([Group], Path(tmp_path), fail, {}, ".cpp", [])
 
 
-def test_a_file_in_the_folders_place(flow):
+def test_file_instead_of_the_output_folder(flow):
     """The message names the file."""
     flow.out.write_text("")
     done = flow.build(*CSIM, status=1)

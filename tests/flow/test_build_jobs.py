@@ -22,8 +22,8 @@ from ftensor.toolchain.jobs.workspace import Job, State, content_key, write_atom
 
 from .build_flow import wait_for
 
-# Logs its name, and writes its output in two halves; between them it waits a number of seconds, or
-# for a file.
+# Logs its name, and writes its output in two halves. In between it waits for a number of seconds,
+# or for a file.
 COMPILER = """
 import os, sys, time
 name, out, wait, status = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -69,7 +69,7 @@ def test_jobs_run_once_largest_first_and_are_then_reused(here):
 
 
 @pytest.mark.parametrize("damage", [b"", b"half", b"half b, changed"])
-def test_an_output_that_was_damaged_is_made_again(here, damage):
+def test_damaged_output_is_rebuilt(here, damage):
     """Otherwise a truncated object would fail every later link."""
     todo = [job(here, "a"), job(here, "b")]
     jobs.run(todo, State(here / "state.json"), 1)
@@ -79,7 +79,7 @@ def test_an_output_that_was_damaged_is_made_again(here, damage):
     assert todo[1].output.read_text() == "half b"
 
 
-def test_a_failure_does_not_keep_the_others_from_being_done(here):
+def test_other_jobs_run_after_a_failure(here):
     todo = [job(here, "good"), job(here, "bad", status=3, weight=9), job(here, "fine")]
     outcomes = jobs.run(todo, State(here / "state.json"), 2)
     assert [o.result for o in outcomes] == [COMPILED, FAILED, COMPILED]
@@ -88,7 +88,7 @@ def test_a_failure_does_not_keep_the_others_from_being_done(here):
     assert [o.result for o in jobs.run(todo, State(here / "state.json"), 2)] == [REUSED, FAILED, REUSED]
 
 
-def test_what_a_compiler_writes_beside_its_output_is_kept_too(here):
+def test_further_files_of_a_compiler_are_kept(here):
     output = here / "x-1.xo"
     code = "import sys; [open(sys.argv[1] + end, 'w').write('x') for end in ('', '.info')]"
     outcome = jobs.run(
@@ -100,25 +100,25 @@ def test_what_a_compiler_writes_beside_its_output_is_kept_too(here):
     assert sorted(p.name for p in here.iterdir()) == ["state.json", "x-1.xo", "x-1.xo.info", "x.log"]
 
 
-def test_a_compiler_that_writes_nothing_has_failed(here):
+def test_compiler_without_output_has_failed(here):
     silent = Job("s", ("true", str(here / "s.o")), here / "s.o", here / "s.log", "k")
     (outcome,) = jobs.run([silent], State(here / "state.json"), 1)
     assert outcome.result == FAILED and "wrote no output" in outcome.tail[-1]
 
 
-def test_a_compiler_that_is_not_there_is_one_message(here):
+def test_missing_compiler_gives_one_message(here):
     absent = Job("s", ("./no-such", str(here / "s.o")), here / "s.o", here / "s.log", "k")
     with pytest.raises(BuildError, match=r"^\./no-such does not start: No such file"):
         jobs.run([absent], State(here / "state.json"), 1)
 
 
-def test_as_many_run_at_once_as_there_are_workers(here):
+def test_all_workers_run_at_once(here):
     class Watch(progress.Quiet):
         most = 0
 
         def show(self, running, remaining):
             self.most = max(self.most, len(running))
-            if sorted(ran(here)) == ["a", "b", "c"]:  # until then none of them ends
+            if sorted(ran(here)) == ["a", "b", "c"]:  # none of them ends before that
                 (here / "go").touch()
 
     watch = Watch()
@@ -139,12 +139,12 @@ def test_durations_are_kept_and_give_the_expected_time(here):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 9, "jobs": {}}', '{"version": 1, "jobs": {"a": 3}}'])
-def test_a_damaged_state_is_as_none(text, tmp_path):
+def test_damaged_state_is_ignored(text, tmp_path):
     (tmp_path / "state.json").write_text(text)
     assert State(tmp_path / "state.json").jobs == {}
 
 
-def test_a_file_is_written_whole_and_an_equal_one_is_left_alone(tmp_path):
+def test_files_are_written_atomically_and_equal_ones_kept(tmp_path):
     file = tmp_path / "f" / "x"
     write_atomically(file, "one")
     before = file.stat()
@@ -154,7 +154,7 @@ def test_a_file_is_written_whole_and_an_equal_one_is_left_alone(tmp_path):
     assert file.read_text() == "two" and [p.name for p in file.parent.iterdir()] == ["x"]
 
 
-def test_the_key_tells_parts_from_each_other():
+def test_key_separates_its_parts():
     assert content_key("ab", "c") != content_key("a", "bc")
     assert content_key("ab", b"c") == content_key("ab", "c")
 
@@ -178,7 +178,7 @@ except BuildError as error:
 
 
 def build(folder: Path, wait: float | Path) -> subprocess.Popen[str]:
-    """Starts a build of six outputs, of which all but the first two wait."""
+    """Starts a build of six outputs. All but the first two wait."""
     root = Path(ftensor.__file__).parent.parent
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(root), str(wait)],
@@ -196,7 +196,7 @@ def outputs(folder: Path) -> list[str]:
 
 
 def compilers(folder: Path) -> list[int]:
-    """Returns the ids of processes that work in a folder."""
+    """Returns the ids of processes whose working directory is the folder."""
     numbers = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -208,7 +208,7 @@ def compilers(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("how", ["kill", "interrupt", "terminate the parent alone"])
-def test_an_interrupted_build_goes_on_where_it_stopped(how, tmp_path):
+def test_interrupted_jobs_resume(how, tmp_path):
     first = build(tmp_path, tmp_path / "go")
     wait_for(lambda: len(outputs(tmp_path)) == 2 and len(ran(tmp_path)) > 2)
     if how == "kill":
@@ -247,7 +247,7 @@ def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
     assert first.returncode == 0 and sorted(ran(tmp_path)) == list("abcdef")
 
 
-def test_an_interrupt_waits_until_a_started_process_is_known():
+def test_interrupt_is_deferred_until_a_started_process_is_recorded():
     known = []
     with pytest.raises(KeyboardInterrupt), run.signals_blocked():
         signal.raise_signal(signal.SIGINT)
@@ -255,7 +255,7 @@ def test_an_interrupt_waits_until_a_started_process_is_known():
     assert known
 
 
-def test_a_process_is_ended_with_all_below_it():
+def test_process_is_killed_with_its_descendants():
     with subprocess.Popen(["sh", "-c", "sleep 600; true"], start_new_session=True) as process:
         wait_for(lambda: run.descendants(process.pid))
         (below,) = run.descendants(process.pid)
@@ -269,7 +269,7 @@ def stopped_clock(monkeypatch):
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 100.0))
 
 
-def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch, stopped_clock):
+def test_progress_lines_without_a_terminal(monkeypatch, stopped_clock):
     monkeypatch.setattr(progress, "QUIET", 0.0)
     stream = io.StringIO()
     lines = progress.reporter(stream)
@@ -281,7 +281,7 @@ def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch, stopped_cloc
     assert text == "k: failed after 1:01\n2/4, 1 failed  0 s elapsed, 1:01:40 to go\n"
 
 
-def test_a_bar_on_a_terminal(stopped_clock):
+def test_progress_bar_on_a_terminal(stopped_clock):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

@@ -28,7 +28,7 @@ def flow(tmp_path):
 @pytest.mark.parametrize(
     "target, mode", [("hw", xclbin.Mode.FLAT), pytest.param("hw_emu", xclbin.Mode.HW_EMU, marks=pytest.mark.long)]
 )
-def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
+def test_inventory_is_built_into_an_image(flow, target, mode, capsys):
     done = flow.build(*BOARD, "--target", target, "--clock", "250", "--jobs", "2")
     assert flow.ran() == [*KERNELS, "link"]
     image = xclbin.read((flow.out / "three.xclbin").read_bytes())
@@ -49,7 +49,7 @@ def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
 
 
 @pytest.mark.parametrize("version, between", [pytest.param("2021.2", ".", marks=pytest.mark.long), ("2023.2", ",")])
-def test_units_and_memories_are_linked_as_the_version_wants(flow, version, between):
+def test_link_options_of_units_and_memories_fit_the_version(flow, version, between):
     flow.inventory.write_text(flow.inventory.read_text() + "units = 2\n")
     flow.build(*BOARD, STANDIN_VERSION=version)
     text = (flow.out / "link.cfg").read_text()
@@ -57,7 +57,7 @@ def test_units_and_memories_are_linked_as_the_version_wants(flow, version, betwe
     assert "sp=ft_mul_float32_2.in_b:DDR[0]" in text and "[clock]" not in text
 
 
-def test_nothing_is_done_twice_and_a_new_clock_or_version_is_another_thing(flow):
+def test_clock_and_version_are_part_of_the_key(flow):
     flow.build(*BOARD)
     flow.ran()
     assert "0 compiled, 3 reused" in flow.build(*BOARD).stdout
@@ -66,13 +66,13 @@ def test_nothing_is_done_twice_and_a_new_clock_or_version_is_another_thing(flow)
     assert flow.ran() == [*KERNELS, "link"]
     flow.build(*BOARD, STANDIN_VERSION="2023.1")
     assert flow.ran() == [*KERNELS, "link"]
-    # Another memory is a matter of the linker alone.
+    # Another memory affects only the linker.
     flow.inventory.write_text(flow.inventory.read_text().replace("DDR[0]", "HBM[0:31]"))
     flow.build(*BOARD)
     assert flow.ran() == ["link"]
 
 
-def test_a_failing_kernel_keeps_the_link_from_starting(flow):
+def test_failing_kernel_prevents_the_link(flow):
     done = flow.build(*BOARD, status=1, STANDIN_FAIL="ft_neg_float32")
     assert flow.ran() == KERNELS
     assert "ft_neg_float32: the compiler ended with status 1; the whole log is" in done.stderr
@@ -83,7 +83,7 @@ def test_a_failing_kernel_keeps_the_link_from_starting(flow):
     assert flow.ran() == ["ft_neg_float32", "link"]
 
 
-def test_a_failing_link_is_tried_again_alone(flow):
+def test_failed_link_is_retried_without_compiling(flow):
     done = flow.build(*BOARD, status=1, STANDIN_FAIL="link")
     assert "link of three: the compiler ended with status 1" in done.stderr
     flow.ran()
@@ -91,7 +91,7 @@ def test_a_failing_link_is_tried_again_alone(flow):
     assert flow.ran() == ["link"]
 
 
-def test_a_build_killed_half_way_goes_on(flow):
+def test_killed_build_resumes(flow):
     first = flow.start(*BOARD, "--jobs", "1", STANDIN_HANG_BEHIND="1")
     wait_for(lambda: flow.objects() and len(flow.log.read_text().split()) >= 2)
     os.killpg(first.pid, signal.SIGKILL)
@@ -104,12 +104,12 @@ def test_a_build_killed_half_way_goes_on(flow):
     assert flow.ran() == [*(n for n in KERNELS if n not in done), "link"]
 
 
-def test_a_negative_slack_is_told(flow):
+def test_negative_slack_is_reported(flow):
     done = flow.build(*BOARD, STANDIN_SLACK="-0.313")
     assert "worst slack -0.313 ns, hold 0.010 ns: NOT met" in done.stdout
 
 
-def test_a_linker_that_writes_no_xclbin_is_one_message(flow):
+def test_linker_without_xclbin_gives_one_message(flow):
     done = flow.build(*BOARD, status=1, STANDIN_GARBAGE="1")
     assert "cannot be taken as an image: not a usable xclbin" in done.stderr
 
@@ -125,8 +125,8 @@ def test_a_dry_run_needs_no_vitis(flow):
     assert flow.ran() == []
 
 
-def test_banks_of_the_command_come_before_the_inventorys(flow):
-    """So that an inventory of ftensor can be built for a board with HBM."""
+def test_banks_of_the_command_override_the_inventory(flow):
+    """So an inventory of ftensor can be built for a board with HBM."""
     flow.build(*BOARD, "--banks", "HBM[0:31]", "--dry-run")
     text = (flow.out / "link.cfg").read_text()
     assert "sp=ft_mul_float32_1.in_b:HBM[0:31]" in text and "DDR" not in text
@@ -134,12 +134,12 @@ def test_banks_of_the_command_come_before_the_inventorys(flow):
     assert done.stderr.startswith("ftensor build: --banks 'HBM' must be a memory such as")
 
 
-def test_without_a_platform_there_is_a_message(flow):
+def test_missing_platform_gives_a_message(flow):
     done = flow.build("--target", "hw", status=1)
     assert done.stderr.startswith("ftensor build: the target hw needs the board's platform")
 
 
-def test_a_compiler_that_cannot_tell_its_version_is_a_message(flow):
+def test_compiler_without_version_gives_a_message(flow):
     (flow.bin / "v++").write_text("#!/bin/sh\necho no licence >&2; exit 3\n")
     done = flow.build(*BOARD, status=1)
     assert done.stderr == "ftensor build: v++ --version ended with status 3: no licence\n"

@@ -1,5 +1,5 @@
-"""Functions of a byte as tables in a stage: which calls fill them, what the lanes read, and their
-loop and memory in the models."""
+"""Functions of a byte as lookup tables in a stage: which calls use them, what the lanes read, and
+their loop and memory in the models."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ def tables_of(key: StagedKey) -> ByteTables:
     return byte_tables(key, stage)
 
 
-def test_steep_functions_of_one_byte_are_tables(key: StagedKey) -> None:
-    """Both uses of the power are of a byte. The difference is of two; a conversion alone is cheap."""
+def test_expensive_functions_of_one_byte_are_tables(key: StagedKey) -> None:
+    """Both powers depend on one byte. The difference depends on two, and a conversion alone is
+    cheap."""
     tables = tables_of(key)
     assert names(key, tables.entry_calls) == ["copy", "true_divide", "pow", "mul"]
     assert sorted(names(key, tables.element_calls)) == ["add", "copy", "copy", "exp2", "mul", "sub"]

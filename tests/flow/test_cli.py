@@ -24,7 +24,7 @@ from .. import forked
 
 
 def ftensor(*words: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a new process; None unsets a variable."""
+    """Runs the command in a new process. None unsets a variable."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
     env = {name: value for name, value in env.items() if value is not None}
     return forked.run("-m", "ftensor", *words, env=env)
@@ -49,7 +49,7 @@ def test_devices_lists_each_device_and_how_to_select_it(capsys):
 
 
 @pytest.mark.long
-def test_doctor_finds_all_well_here():
+def test_doctor_succeeds_here():
     done = ftensor("doctor")
     assert done.returncode == 0, done.stdout + done.stderr
     assert ": works" in done.stdout
@@ -57,7 +57,7 @@ def test_doctor_finds_all_well_here():
 
 
 def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PoCL's library would end the process; a build with its own linker continues."""
+    """PoCL's library would end the process. A build with its own linker continues."""
     backend.require.cache_clear()
     properties = ft.ones(1)._storage.backend.properties
     backend.require(properties)
@@ -76,7 +76,7 @@ def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         backend.require(properties)
 
 
-def test_doctor_computes_and_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_computes_and_names_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     doctor.compute()
     for name, computed, _ in list(doctor.cases()):
         right = computed()
@@ -92,7 +92,7 @@ def test_doctor_computes_and_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("command", ["devices", "doctor"])
 @pytest.mark.parametrize("compiler", ["no-such-compiler", None])
-def test_without_opencl_there_is_advice_and_no_traceback(command, compiler, tmp_path):
+def test_missing_opencl_gives_advice_without_traceback(command, compiler, tmp_path):
     done = ftensor(command, OCL_ICD_VENDORS=str(tmp_path), CXX=compiler, FTENSOR_DEVICE=None)
     assert done.returncode == (0 if compiler is None else 1)  # the C simulation is a device
     assert done.stderr == ""
@@ -103,7 +103,7 @@ def test_without_opencl_there_is_advice_and_no_traceback(command, compiler, tmp_
     assert ("apt-get install g++" in done.stdout) == (compiler is not None)
 
 
-def test_without_pyopencl_there_is_advice_too():
+def test_missing_pyopencl_gives_advice():
     code = "import sys; sys.modules['pyopencl'] = None; from ftensor.cli import main;sys.exit(main(['devices']))"
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
     env.pop("FTENSOR_DEVICE", None)  # the named device may not exist
@@ -113,20 +113,20 @@ def test_without_pyopencl_there_is_advice_too():
     assert "pyopencl cannot be imported" in done.stdout
 
 
-def test_a_mapping_that_fits_nothing_is_said_below_the_list():
+def test_mapping_without_matches_is_reported_below_the_list():
     done = ftensor("devices", FTENSOR_DEVICE="no-such-device")
     assert done.returncode == 1
     assert "no device for the mapping 'no-such-device'" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_a_device_that_fails_is_reported_with_its_reason(monkeypatch):
+def test_failing_device_is_reported_with_its_reason(monkeypatch):
     assert "no device for the mapping" in doctor.try_device("no-such-device")
     monkeypatch.setattr(doctor, "CHECK_SECONDS", 0.001)
     assert doctor.try_device("auto").startswith("gave no answer")
 
 
-def test_cards_without_a_driver_are_noticed(tmp_path):
+def test_cards_without_a_driver_are_reported(tmp_path):
     for slot, vendor, kind in (
         ("0000:01:00.0", "0x10ee", "0x120000"),
         ("0000:02:00.0", "0x10de", "0x030200"),
@@ -142,7 +142,7 @@ def test_cards_without_a_driver_are_noticed(tmp_path):
     assert list(doctor.cards_without_platform({"xilinx", "nvidia"}, tmp_path)) == []
 
 
-def test_the_cache_is_measured(tmp_path, monkeypatch):
+def test_cache_size_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     assert dict(doctor.cache_rows())["content"] == "0 files, 0 B"
     (tmp_path / "cache/ab").mkdir(parents=True)
@@ -172,13 +172,13 @@ def test_columns_are_aligned(rows):
 
 
 @given(st.integers(0, 2**60))
-def test_sizes_read_back(nbytes):
+def test_sizes_round_trip(nbytes):
     number, unit = size(nbytes).split()
     scale = 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(unit)
     assert abs(float(number) * scale - nbytes) <= 0.05001 * scale
 
 
-def test_the_cache_must_take_a_file(monkeypatch):
+def test_cache_must_be_writable(monkeypatch):
     monkeypatch.setenv("FTENSOR_CACHE_DIR", "/proc/nope")  # even root can't write there
     assert dict(doctor.cache_rows())["writable"].startswith("no; ")
 
@@ -200,7 +200,7 @@ WRONG = {
         pytest.param("doctor", ("FTENSOR_IMAGE", "FTENSOR_DEVCE"), marks=pytest.mark.long),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_said(command, names):
+def test_invalid_setting_is_reported(command, names):
     done = ftensor(command, **{name: WRONG[name][0] for name in names}, FTENSOR_DEVICE="csim")
     assert done.returncode == 1
     for name in names:
@@ -232,36 +232,36 @@ def test_the_settings_are_those_of_the_page():
         (["kernels", "cnn", "--ops", "add"], "'--op'"),
     ],
 )
-def test_a_mistyped_word_is_guessed(words, meant, capsys):
+def test_mistyped_command_gets_a_suggestion(words, meant, capsys):
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
     assert f"did you mean {meant}" in capsys.readouterr().err
 
 
-def test_an_action_without_its_command_is_known(capsys):
+def test_action_without_its_command_gets_a_suggestion(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["info", "minimal.xclbin"])
     assert ended.value.code == 2
     assert "it is an action of 'image': `ftensor image info`" in capsys.readouterr().err
 
 
-def test_a_command_alone_prints_its_help(capsys):
+def test_command_without_action_prints_its_help(capsys):
     assert main([]) == 0
     assert "usage: ftensor" in capsys.readouterr().out
 
 
-def test_a_word_is_guessed_once():
+def test_suggestion_is_printed_once():
     assert guess("csin", ["csim", "pocl", "csim"]) == "; did you mean 'csim'?"
 
 
-def test_a_mistyped_device_is_guessed():
+def test_mistyped_device_gets_a_suggestion():
     done = ftensor("devices", FTENSOR_DEVICE="intl-cpu")
     assert done.returncode == 1
     assert "did you mean 'intel-cpu'" in done.stdout
 
 
-def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+def test_closed_pipe_is_no_error() -> None:
     line = f"{sys.executable} -m ftensor kernels full | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ import pytest
 
 from ftensor.runtime.csim.backend import FLAGS
 
-# Products of pairs side by side, and a tree of their sums: forms that compilers vectorize.
+# Sums of adjacent products, and a tree of them: forms that compilers vectorize.
 SOURCE = """
 struct pair { float re, im; };
 static inline pair product(pair x, pair y) { return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; }

@@ -1,4 +1,4 @@
-"""Graphs with an op that needs all its data first: it runs between kernels of stages."""
+"""Graphs with an op that needs all its data first: it runs between two kernels of stages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PROGRAM = str(Path(cut_program.__file__))
 FTENSOR = ("-m", "ftensor")
 
 
-def test_what_is_before_and_behind_is_exported(tmp_path: Path) -> None:
-    """As kernels of one inventory, which names the op between them, and its line."""
+def test_kernels_before_and_after_the_op_are_exported(tmp_path: Path) -> None:
+    """They are kernels of one inventory, which names the op between them and its line."""
     x, w = map(ft.from_numpy, cut_program.operands())
     files = ft.jit(attended).export(str(tmp_path / "attended"), x, w)
     first, second = files.kernels
@@ -31,7 +31,7 @@ def test_what_is_before_and_behind_is_exported(tmp_path: Path) -> None:
     groups = expand(read(files.inventory))
     assert [g.members[0].entry for g in groups] == [first.entry, second.entry]
     assert [g.members[0].length for g in groups] == [40, 48]  # type: ignore[attr-defined]
-    # The largest absolute value has nothing to do with the product.
+    # The largest absolute value does not depend on the product.
     assert [len(g.members[0].outs) for g in groups] == [2, 1]  # type: ignore[attr-defined]
     (line,) = files.apart
     assert line.startswith("gemm") and "cut_program.py:" in line and "needs all first" in line
@@ -45,7 +45,7 @@ def several(x: ft.Tensor) -> ft.Tensor:
 
 
 def test_each_op_between_is_named(tmp_path: Path) -> None:
-    """A sort, a fold across rows and random numbers; a single op makes no kernel of stages."""
+    """A sort, a reduction across rows and random numbers. A single op makes no kernel of stages."""
     x = ft.ones(3, 40)
     files = ft.jit(several).export(str(tmp_path / "several"), x)
     reasons = {one.partition(" ")[0]: one.rpartition(": ")[2] for one in files.apart}
@@ -62,9 +62,9 @@ def test_each_op_between_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_a_call_uses_the_kernels_of_an_image(tmp_path: Path) -> None:
-    """Traces, builds, and runs in C simulation and by XRT with the same bits; if an image lacks the
-    op between, the host computes it, with a warning."""
+def test_call_uses_the_kernels_of_an_image(tmp_path: Path) -> None:
+    """It is traced, built, and run in C simulation and by XRT with the same bits. If an image lacks
+    the op between the kernels, the host computes it with a warning."""
 
     def run(*words: str, **settings: str) -> str:
         done = forked.run(*words, env={**os.environ, **settings}, cwd=tmp_path)

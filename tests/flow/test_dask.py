@@ -30,7 +30,7 @@ from ftensor.dask.memory import DeviceMemory, Spilled
 
 ROOT = Path(__file__).parents[2]
 NAMES = [f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")]
-DEVICES = (NAMES * 2)[:2]  # twice the same where there is but one
+DEVICES = (NAMES * 2)[:2]  # the same device twice if there is only one
 
 CLUSTER = """
 import logging, sys
@@ -105,7 +105,7 @@ def ran(method: str, folder: Path) -> str:
 
 
 @pytest.mark.long  # interpreters of a cluster; the tests below check each step in one process
-def test_workers_own_devices_and_send_and_spill(tmp_path: Path) -> None:
+def test_workers_with_devices_send_and_spill(tmp_path: Path) -> None:
     assert ran("spawn", tmp_path) == "done\n"
 
 
@@ -120,7 +120,7 @@ def through(t: ft.Tensor) -> tuple[list[memoryview], ft.Tensor]:
     return frames, deserialize(header, [bytearray(f) for f in frames])
 
 
-def test_a_tensor_is_sent_without_a_copy_and_a_view_alone() -> None:
+def test_tensor_is_sent_without_a_copy_and_views_only_their_part() -> None:
     x = ft.arange(24.0).reshape(4, 6)
     (frame,), received = through(x)
     if x.data_ptr():
@@ -135,7 +135,7 @@ def test_a_tensor_is_sent_without_a_copy_and_a_view_alone() -> None:
     assert x.t().stride() == through(x.t())[1].stride()
 
 
-def test_names_and_sizes_are_those_of_the_elements() -> None:
+def test_reported_names_and_sizes_are_the_elements() -> None:
     x = ft.arange(6.0)
     assert sizeof(x) == 24
     assert tokenize(x) == tokenize(ft.arange(6.0)) == tokenize(x.reshape(2, 3).reshape(6))
@@ -143,7 +143,7 @@ def test_names_and_sizes_are_those_of_the_elements() -> None:
     assert len({tokenize(t) for t in (x, *others)}) == 5
 
 
-def test_what_has_no_room_goes_to_the_host_and_comes_back(tmp_path: Path) -> None:
+def test_tensors_are_spilled_to_the_host_and_return(tmp_path: Path) -> None:
     pool = ft.ones(1)._storage.backend.pool
     before = pool.make_room
     try:
@@ -171,7 +171,7 @@ def test_what_has_no_room_goes_to_the_host_and_comes_back(tmp_path: Path) -> Non
         pool.make_room = before
 
 
-def test_a_device_that_is_full_asks_for_room() -> None:
+def test_full_device_requests_memory() -> None:
     pool = ft.ones(1)._storage.backend.pool
     ft.fpga.empty_cache()
     limit, make_room = pool.limit, pool.make_room
@@ -190,7 +190,7 @@ def test_a_device_that_is_full_asks_for_room() -> None:
         pool.make_room = let_go
         assert ft.empty(1 << 19).nbytes == 1 << 21 and asked
         with pytest.raises(RuntimeError, match="no room"):
-            ft.empty(1 << 40)  # nothing is let go for what no device holds
+            ft.empty(1 << 40)  # nothing is released for a request that exceeds the device
         assert len(asked) <= 2
     finally:
         pool.limit, pool.make_room = limit, make_room
@@ -213,7 +213,7 @@ def test_workers_of_a_machine_take_different_devices() -> None:
 
 
 @pytest.mark.long
-def test_a_recording_that_no_device_holds_is_searched_as_by_scipy() -> None:
+def test_signal_larger_than_a_device_is_searched_as_by_scipy() -> None:
     options = ["--devices", ",".join(DEVICES), "--samples", "300000", "--limit", "1"]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "examples/recording.py", *options, "--chunk", "8192"],
@@ -231,7 +231,7 @@ def test_a_recording_that_no_device_holds_is_searched_as_by_scipy() -> None:
 
 
 def test_locks_are_in_a_folder_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another user can create the folder first, or a link in it: neither is used."""
+    """Another user can create the folder or a link first. Neither is used."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder, other = tmp_path / f"ftensor-dask-{os.getuid()}", tmp_path / "other"
     worker: Any = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://127.0.0.1:8786"), name="w")

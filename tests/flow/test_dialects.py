@@ -1,7 +1,7 @@
-"""Every row's kernel in both languages, on the same inputs: the default OpenCL device and g++.
+"""Every row's kernel in both languages on the same inputs: the default OpenCL device, and g++.
 
-The Vitis text is built like for C simulation, with the lanes of the OpenCL one, so that both
-process the same vectors and tails. Results are equal bit by bit, except for rows with a function
+The Vitis source is built as for C simulation, with the lanes of the OpenCL kernel, so that both
+process the same vectors and remainders. Results have equal bits, except for rows with a function
 that is only defined up to rounding (exp, sin, ...).
 """
 
@@ -30,7 +30,8 @@ from ftensor.runtime.backend import Backend
 
 from .before import compile_before
 
-# Two whole vectors of float32, and a tail; less than one slab, so one compute unit has it all.
+# Two whole vectors of float32 and a remainder. This is less than one slab, so one compute unit has
+# it all.
 SIZE = 37
 ULPS = 32
 # 1 + tanh(x) and 1 + erf(x) cancel where gelu is small; its derivative is beside 1 times the
@@ -62,7 +63,7 @@ def rows() -> dict[str, Row]:
 
 
 def serves(row: Op | Reduce, d: dtype) -> bool:
-    """True if a row has an expression for a compute dtype."""
+    """Returns whether a row has an expression for a compute dtype."""
     if isinstance(row, Reduce):
         if row.promote is Promote.TRUTH:
             return d.kind == "b"
@@ -72,9 +73,9 @@ def serves(row: Op | Reduce, d: dtype) -> bool:
 
 
 def cases() -> Iterator[Any]:
-    """Yields each row for a real and for a complex dtype, alternately on neighbouring and strided
-    elements: the skeletons treat all expressions alike, and each case compiles two kernels. An
-    eighth is in every run, the others are marked long."""
+    """Yields each row for a real and for a complex dtype, alternately on contiguous and strided
+    elements. Skeletons treat all expressions alike, and each case compiles two kernels. An eighth
+    of the cases is in every run, and the others are marked long."""
     layouts = ("contiguous", "strided")
     turn = 0
     for name, row in rows().items():
@@ -92,7 +93,7 @@ def cases() -> Iterator[Any]:
 
 
 def of_positions(row: Op | Reduce) -> bool:
-    """True if a row computes from an element's position; it fills fresh memory only."""
+    """Returns whether a row computes from an element's position. Such rows only fill new memory."""
     return isinstance(row, Op) and "FT_POSITION" in all_text(row)
 
 
@@ -125,7 +126,7 @@ def backends(request: pytest.FixtureRequest) -> tuple[Backend, Backend]:
 
 
 def place(backend: Backend, values: np.ndarray, strided: bool) -> Tensor:
-    """Returns a tensor on a backend, its elements contiguous or with gaps."""
+    """Returns a tensor on a backend, contiguous or with gaps."""
     step = 2 if strided else 1
     memory = np.zeros((len(values) * step,), values.dtype)
     memory[::step] = values
@@ -141,7 +142,8 @@ def label(backend: Backend) -> ft.device:
 
 
 def input_values(of: str, k: int) -> np.ndarray:
-    """Returns operand `k`: special values, each next to others in each operand, and ordinary ones."""
+    """Returns operand `k`: special values, each next to others in each operand, and ordinary
+    values."""
     special = SPECIAL[of]
     step = (1, 3, 7, 11, 13, 17, 19, 23)[k]
     array = np.array([special[(i * step + k) % len(special)] for i in range(SIZE)], of)
@@ -178,7 +180,7 @@ def inputs_of(row: Op) -> int:
 
 
 def reduced(backend: Backend, row: Reduce, of: str, strided: bool) -> list[np.ndarray]:
-    """Reduces along a row of vectors with a tail, and, strided, across rows."""
+    """Reduces rows of whole vectors with a remainder, and, strided, across rows."""
     values = input_values(of, 0)
     if of == "float32":
         values[~np.isfinite(values)] = 3
@@ -204,7 +206,7 @@ def read(t: Tensor) -> np.ndarray:
     return np.array(t._host())
 
 
-# Functions that OpenCL and the C library define up to a few units in the last place.
+# Functions that OpenCL and the C library define up to a few ulps.
 ROUNDED = {
     "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin",
     "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow", "cbrt",
@@ -246,8 +248,8 @@ def expressions(row: Op | Reduce, of: str) -> str:
 
 
 def ulps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Returns the number of float32 values between two, 0 if both are NaN; for complex the
-    difference of the parts in units of the larger part's last place."""
+    """Returns the number of float32 values between two numbers, 0 if both are NaN. For complex
+    numbers it is the difference of the parts in ulps of the larger part."""
     if a.dtype.kind == "c":
         unit = np.spacing(np.maximum(abs(b.real), abs(b.imag)).astype("float32"))
         parts = [np.where(both_same(x, y), 0, abs(x - y) / unit) for x, y in ((a.real, b.real), (a.imag, b.imag))]
@@ -261,7 +263,7 @@ def both_same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("name", "of", "layout"), list(cases()))
 def test_both_dialects_compute_the_same(backends: tuple[Backend, Backend], name: str, of: str, layout: str) -> None:
-    """Equal bits, or, with functions that round, at most ULPS apart."""
+    """Bits are equal, or, with functions that round, at most ULPS apart."""
     row = rows()[name]
     for mine, theirs in zip(*(compute(backend, name, of, layout) for backend in backends)):
         assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
@@ -276,7 +278,7 @@ def test_both_dialects_compute_the_same(backends: tuple[Backend, Backend], name:
         assert not np.isnan(apart).any() and apart.max() <= limit, (
             f"{apart.flat[worst]} ulps apart at {worst}: {mine.flat[worst]} (opencl), {theirs.flat[worst]} (vitis)"
         )
-        # Which zero fmax and fmin take of two is not defined.
+        # It is undefined which of two zeros fmax and fmin return.
         if not limit and mine.dtype.kind == "f" and not used & {"fmax", "fmin"}:
             real = ~np.isnan(mine)
             np.testing.assert_array_equal(np.signbit(mine)[real], np.signbit(theirs)[real])

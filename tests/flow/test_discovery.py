@@ -1,4 +1,5 @@
-"""Discovery of devices: target rows, the mapping policy, the loader's folder, new processes."""
+"""Discovery of devices: target rows, the mapping policy, the OpenCL loader's folder, new
+processes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .. import forked
 
 
 def python(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """Runs code in a new process with this ftensor; None unsets a variable."""
+    """Runs code in a new process with this ftensor. None unsets a variable."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
     env = {name: value for name, value in env.items() if value is not None}
     return forked.run("-c", code, env=env)
@@ -56,7 +57,7 @@ BOARD, GPU, CPU = (frozenset((kind,)) for kind in ("board", "gpu", "cpu"))
         (BOARD | GPU | CPU, "Oclgrind", "OpenCL 1.2 (Oclgrind 21.10)", "oclgrind"),
     ],
 )
-def test_each_platform_has_its_row(kinds, platform, version, name):
+def test_each_platform_has_a_row(kinds, platform, version, name):
     row = targets.match(kinds, platform, version)
     assert row is not None
     assert row.name == name
@@ -74,7 +75,7 @@ def test_target_names_are_unique_and_never_a_policy():
     assert set(targets.BY_NAME) & set(discovery.POLICIES) == {"csim"}
 
 
-def test_special_kernels_are_for_what_stands_for_no_board() -> None:
+def test_special_kernels_are_for_targets_that_emulate_no_board() -> None:
     cpu, gpu = targets.BY_NAME["pocl"], targets.BY_NAME["nvidia"]
     assert cpu.specializes and cpu.revisits_rows and cpu.processor
     assert gpu.specializes and not gpu.revisits_rows and not gpu.processor
@@ -87,7 +88,7 @@ def test_special_kernels_are_for_what_stands_for_no_board() -> None:
 
 @st.composite
 def machines(draw, least=0):
-    """Draws devices as discovery would list them."""
+    """Draws devices as discovery lists them."""
     devices = []
     for row in draw(st.lists(st.sampled_from(targets.TARGETS), min_size=least, max_size=6)):
         if row.kind == "csim" and any(d.target is row for d in devices):
@@ -100,13 +101,13 @@ def machines(draw, least=0):
 
 
 @given(machines())
-def test_a_selector_selects_just_its_device(machine):
+def test_selector_selects_one_device(machine):
     for device in machine:
         assert discovery.select(discovery.selector(device, machine), machine) == [device]
 
 
 @given(machines(), st.sampled_from([*discovery.POLICIES, "intel", "pocl", "1.0", "card 1", "x"]))
-def test_a_mapping_gives_some_of_the_devices_in_their_order(machine, word):
+def test_mapping_keeps_the_order_of_devices(machine, word):
     chosen = discovery.select(word, machine)
     assert [d for d in machine if d in chosen] == chosen
     for index in range(len(machine) + 1):
@@ -114,7 +115,7 @@ def test_a_mapping_gives_some_of_the_devices_in_their_order(machine, word):
 
 
 @given(machines(least=1))
-def test_what_each_policy_gives(machine):
+def test_devices_of_each_policy(machine):
     rank = [targets.TARGETS.index(device.target) for device in machine]
     assert rank == sorted(rank)
     opencl = [device for device in machine if device.target.kind != "csim"]
@@ -132,13 +133,13 @@ def test_what_each_policy_gives(machine):
 
 
 @given(st.text(max_size=8), machines())
-def test_a_mapping_that_fits_nothing_is_an_error_with_steps(word, machine):
+def test_mapping_without_matches_is_an_error_with_steps(word, machine):
     if not discovery.select(word, machine):
         with pytest.raises(RuntimeError, match="What may help:\n  - "):
             discovery.require(word, machine)
 
 
-def test_of_two_versions_the_newer_comes_first():
+def test_newer_version_comes_first():
     rows = targets.BY_NAME["pocl"], targets.BY_NAME["pocl-rc"]
     devices = [
         DetectedDevice(row, "cpu", "Portable Computing Language", driver, driver, 1, 1, True, False)
@@ -164,7 +165,7 @@ ENTRIES = st.dictionaries(
 
 @settings(deadline=None)  # it writes files
 @given(ENTRIES)
-def test_the_folder_holds_what_was_asked_for_and_belongs_to_the_user(entries):
+def test_folder_has_the_requested_files_and_belongs_to_the_user(entries):
     with tempfile.TemporaryDirectory() as parent:
         for _attempt in range(2):
             folder = icd.write_folder(entries, Path(parent))
@@ -173,7 +174,7 @@ def test_the_folder_holds_what_was_asked_for_and_belongs_to_the_user(entries):
             (folder / "stray.icd").write_text("/tmp/other.so")
 
 
-def test_a_folder_that_others_can_write_is_refused(tmp_path):
+def test_folder_writable_by_others_is_refused(tmp_path):
     folder = icd.write_folder({"a.icd": "a.so"}, tmp_path)
     folder.chmod(0o777)
     with pytest.raises(PermissionError):
@@ -181,7 +182,7 @@ def test_a_folder_that_others_can_write_is_refused(tmp_path):
 
 
 @given(ENTRIES, st.booleans())
-def test_merging_keeps_the_system_and_offers_intel_once(entries, installed):
+def test_merge_keeps_system_runtimes_and_adds_intels_once(entries, installed):
     runtime = icd.PipRuntime("1", Path("/pip/libintelocl.so"), (), ()) if installed else None
     merged = icd.merge_icd_entries(entries, runtime)
     intel = [lib for lib in merged.values() if lib.endswith(targets.INTEL_CPU_LIBRARY)]
@@ -206,7 +207,7 @@ def install(site: Path, name: str, files: list[str]) -> None:
         path.write_text("")
 
 
-def test_the_runtime_is_found_where_pip_put_it(tmp_path, monkeypatch):
+def test_runtime_is_found_where_pip_installed_it(tmp_path, monkeypatch):
     """Its parts may be in different places: the user's folder and the environment's."""
     user = tmp_path / "user/lib/python3/site-packages"
     environment = tmp_path / "env/lib/python3/site-packages"
@@ -233,7 +234,7 @@ def test_no_runtime_without_its_distribution(tmp_path, monkeypatch):
     assert icd.pip_runtime() is None
 
 
-def test_a_runtime_that_cannot_be_loaded_is_left_out_and_said(tmp_path, monkeypatch):
+def test_unloadable_runtime_is_left_out_and_reported(tmp_path, monkeypatch):
     library = tmp_path / "libintelocl.so"
     library.write_text("no library")
     broken = icd.PipRuntime("1", library, (library,), ("libimf.so",))
@@ -247,7 +248,7 @@ def test_a_runtime_that_cannot_be_loaded_is_left_out_and_said(tmp_path, monkeypa
     assert "cannot be loaded" in notes[1]
 
 
-def test_the_environment_is_as_before_and_a_users_choice_stays(tmp_path, monkeypatch):
+def test_environment_is_restored_and_user_settings_are_kept(tmp_path, monkeypatch):
     monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     monkeypatch.setenv("FTENSOR_CACHE_DIR", "/dev/null/read-only")  # falls back to a private folder
     monkeypatch.setattr(icd, "merge_icd_entries", lambda system, runtime: {"one.icd": "libone.so"})
@@ -266,13 +267,13 @@ def test_the_environment_is_as_before_and_a_users_choice_stays(tmp_path, monkeyp
 # Processes
 
 
-def test_importing_ftensor_touches_no_driver():
+def test_importing_ftensor_loads_no_driver():
     code = "import sys, os, ftensor; print('pyopencl' in sys.modules, 'torch' in sys.modules)"
     root = Path(ft.__file__).parent.parent
     assert subprocess.check_output([sys.executable, "-c", code], cwd=root) == b"False False\n"
 
 
-def test_without_any_platform_the_c_simulation_is_the_last_resort(tmp_path):
+def test_c_simulation_is_the_last_resort(tmp_path):
     code = (
         "import ftensor as ft; from ftensor._device import detected_device, resolve;"
         "print([detected_device(resolve(d)).target.name for d in ('fpga', 'cpu')])"
@@ -285,7 +286,7 @@ def test_without_any_platform_the_c_simulation_is_the_last_resort(tmp_path):
 
 
 @pytest.mark.skipif(icd.pip_runtime() is None, reason="Intel's CPU runtime is not installed by pip")
-def test_asking_pyopencl_first_is_noticed():
+def test_earlier_use_of_pyopencl_is_detected():
     code = (
         "import pyopencl as cl\ntry: cl.get_platforms()\nexcept cl.Error: pass\n"
         "from ftensor.runtime import discovery\n"
@@ -302,7 +303,7 @@ def test_asking_pyopencl_first_is_noticed():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_child_forked_after_discovery_gets_an_error_and_no_hang():
+def test_child_forked_after_discovery_gets_an_error():
     code = (
         "import os, ftensor as ft\n"
         "from ftensor._device import default_backend\n"

@@ -1,4 +1,4 @@
-"""Every fenced block of the documentation is run, parsed or compiled, by its language."""
+"""Every fenced block of the documentation is run, parsed or compiled, depending on its language."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..docs_pages import PAGES, README, Block, blocks, commands, environment, sa
 
 PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
 ALL = [block for page in PAGES for block in blocks(page)]
-# Dearest to run: networks for an image, training, profiles, each of which has tests of its own.
+# Slowest pages: networks for an image, training, profiles. Each of these has its own tests.
 LONG = (
     "images.md",
     "torch-device.md",
@@ -45,9 +45,9 @@ def python(folder: Path, *words: str) -> str:
 
 
 def test_no_block_is_left_out() -> None:
-    """A fence names one of the languages below and nothing else; each language has blocks.
+    """A fence names one of the languages below and nothing else, and each language has blocks.
 
-    C blocks are kernels' text, which the page's own programs compile.
+    C blocks are kernel sources, which the page's own programs compile.
     """
     counts = {language: len(of(language)) for language in ("python", "toml", "cpp", "c")}
     assert sum(counts.values()) == len(ALL), [where(b) for b in ALL if b.language not in counts]
@@ -55,7 +55,7 @@ def test_no_block_is_left_out() -> None:
 
 
 def program(page: Path) -> str:
-    """Returns a page's Python in one text, each line at its line number in the page.
+    """Returns a page's Python as one text, with each line at its line number in the page.
 
     A file that one of the page's commands runs is left to that command's test.
     """
@@ -77,7 +77,7 @@ def program(page: Path) -> str:
     ids=title,
 )
 def test_python_blocks_run_and_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
-    """A page's blocks run in order; each `print(...)  # text` prints exactly that text."""
+    """A page's blocks run in order. Each `print(...)  # text` prints exactly that text."""
     text = program(page)
     # Not the page's own name: docs/random.md would hide Python's module.
     (tmp_path / f"page_{page.stem}.py").write_text(text)
@@ -88,7 +88,7 @@ def test_python_blocks_run_and_print_what_the_page_says(page: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("block", of("toml"), ids=where)
 def test_toml_blocks_are_valid_inventories(block: Block, tmp_path: Path) -> None:
-    """An inventory's kernels exist; a description of kernels is complete."""
+    """An inventory's kernels exist, and a description of kernels is complete."""
     save(block.page, tmp_path)
     file = tmp_path / "block.toml"
     file.write_text(block.text)

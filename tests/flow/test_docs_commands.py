@@ -19,10 +19,10 @@ from ..docs_pages import PAGES, commands, environment, save, title
 
 RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
-# The pages with the longest builds, which other tests do too.
+# The pages with the longest builds, which other tests run too.
 LONG = ("torch-device.md", "tutorial.md", "own-kernels.md", "tuning.md", "add-a-skeleton.md", "ci.md")
-LONG += ("wrong-value.md", "slow-kernel.md")  # start torch, or price a program
-# What differs from run to run.
+LONG += ("wrong-value.md", "slow-kernel.md")  # these import torch, or estimate a program
+# Text that differs from run to run.
 VOLATILE = re.compile(r"\b\d+ s\b|\b\d+(:\d\d)+\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0-9a-f]{4,12}){4}\b|\S*/(?=program.py)")
 
 
@@ -32,13 +32,13 @@ def test_the_commands_can_be_parsed() -> None:
     for page in PAGES:
         for line in re.findall(r"^(?:\$ )?(ftensor (?!\w+:).*)$", "".join(commands(page)), re.M):
             words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)[1:]
-            parser().parse_args(words)  # SystemExit otherwise
+            parser().parse_args(words)  # otherwise SystemExit
             seen += 1
     assert seen > 25
 
 
 def expected(shown: str) -> re.Pattern[str]:
-    """Returns a pattern of a shown output: "..." replaces the rest of a line, or lines."""
+    """Returns a pattern of a shown output. "..." replaces the rest of a line, or several lines."""
     lines = [
         r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n"
         for line in VOLATILE.sub("#", shown.strip("\n")).splitlines()
@@ -60,8 +60,8 @@ def shell(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else []) for page in WALKS], ids=title
 )
-def test_commands_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
-    """The commands of a page, in order and in one folder, print the shown output."""
+def test_commands_of_a_page_print_the_shown_output(page: Path, tmp_path: Path) -> None:
+    """The commands of a page run in order, in one folder."""
     lines = [match for block in commands(page) for match in RUN.findall(block)]
     lacking = "" if shutil.which("g++") else "g++ is not here"
     if any("ftensor emulate" in command for command, _ in lines):

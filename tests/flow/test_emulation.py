@@ -1,4 +1,4 @@
-"""The device's conversation with the host: messages, framing, answers, and its end."""
+"""The device's protocol with the host: messages, framing, answers, and its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def body(fields: dict[int, Any]) -> bytes:
 
 
 @given(bodies)
-def test_bodies_are_read_as_they_were_written(fields: dict[int, Any]) -> None:
+def test_message_bodies_round_trip(fields: dict[int, Any]) -> None:
     decoded = protocol.decode(memoryview(body(fields)))
     for field, value in fields.items():
         if isinstance(value, int):
@@ -45,7 +45,7 @@ def test_bodies_are_read_as_they_were_written(fields: dict[int, Any]) -> None:
 
 @given(bodies, st.data())
 def test_broken_bodies_are_refused(fields: dict[int, Any], data: st.DataObject) -> None:
-    """A body that is cut or changed anywhere gives fields or ProtocolError, nothing else."""
+    """A body that is truncated or changed anywhere gives fields or ProtocolError, nothing else."""
     broken = bytearray(body(fields))
     del broken[data.draw(st.integers(0, len(broken))) :]
     if broken:
@@ -57,7 +57,7 @@ def test_broken_bodies_are_refused(fields: dict[int, Any], data: st.DataObject) 
 
 
 def test_known_bytes_of_messages() -> None:
-    """From the documentation of protocol buffers, and of the framing."""
+    """The bytes are from the documentation of protocol buffers, and of the framing."""
     assert body({1: 150}) == bytes.fromhex("08 96 01")
     assert body({2: b"testing"}) == bytes.fromhex("12 07") + b"testing"
     near, far = socket.socketpair()
@@ -79,7 +79,7 @@ def test_known_bytes_of_messages() -> None:
     ],
     ids=["short", "key", "length", "body"],
 )
-def test_requests_that_are_none(sent: str, error: type[Exception]) -> None:
+def test_invalid_requests(sent: str, error: type[Exception]) -> None:
     near, far = socket.socketpair()
     with near, far:
         far.sendall(bytes.fromhex(sent))
@@ -89,7 +89,7 @@ def test_requests_that_are_none(sent: str, error: type[Exception]) -> None:
 
 
 class Host:
-    """XRT's side of the conversation with a device in a thread."""
+    """XRT's side of the connection with a device in a thread."""
 
     def __init__(self, folder: Path) -> None:
         self.warnings: list[str] = []
@@ -107,7 +107,7 @@ class Host:
                 self.failure = failure
 
     def ask(self, number: int, **fields: Any) -> protocol.Fields:
-        """Sends one request; `f3=7` is the third field."""
+        """Sends one request. `f3=7` is the third field."""
         sent = body({int(name[1:]): value for name, value in fields.items()})
         self.stream.sendall(protocol.REQUEST.pack(9, len(sent), 0x15, number) + sent)
         key, length = protocol.ANSWER.unpack(self._exactly(protocol.ANSWER.size))
@@ -124,7 +124,7 @@ class Host:
         return data
 
     def ends(self, number: int, **fields: Any) -> str:
-        """Sends one request that ends the device; returns its message."""
+        """Sends one request that ends the device, and returns its message."""
         with pytest.raises(EOFError):
             self.ask(number, **fields)
         self.thread.join()
@@ -144,20 +144,20 @@ def host(tmp_path: Path) -> Iterator[Host]:
     process.close()
 
 
-def test_buffers_hold_what_the_host_writes(host: Host) -> None:
+def test_buffers_keep_what_the_host_writes(host: Host) -> None:
     assert host.ask(Api.ALLOCATE, f1=0x4000, f2=8192, f3=0).number(1) == 1
     assert host.ask(Api.WRITE, f3=0x4000 + 100, f4=b"abcdef", f5=6).number(1) == 6
     answer = host.ask(Api.READ, f4=0x4000 + 98, f5=8)
     assert (answer.number(1), bytes(answer.data(2))) == (8, b"\0\0abcdef")
-    assert host.ask(Api.ALLOCATE, f1=0x5000, f2=4096, f3=0).number(1) == 0  # it is taken
+    assert host.ask(Api.ALLOCATE, f1=0x5000, f2=4096, f3=0).number(1) == 0  # the memory is in use
     assert "no room" in host.warnings[0]
     assert host.ask(Api.FREE, f1=0x4000).number(1) == 1
     assert host.ask(Api.ALLOCATE, f1=0x4000, f2=8192, f3=0).number(1) == 1
     host.ask(Api.WRITE, f3=0x4000, f4=b"x", f5=1)
-    assert bytes(host.ask(Api.READ, f4=0x4064, f5=2).data(2)) == b"\0\0"  # nothing is left of it
+    assert bytes(host.ask(Api.READ, f4=0x4064, f5=2).data(2)) == b"\0\0"  # nothing of it is left
 
 
-def test_what_nobody_wrote_stays_with_the_host(host: Host) -> None:
+def test_unwritten_memory_is_not_sent(host: Host) -> None:
     """An empty answer leaves XRT's own copy unchanged."""
     host.ask(Api.ALLOCATE, f1=0, f2=4096, f3=0)
     answer = host.ask(Api.READ, f4=0, f5=4096)
@@ -165,10 +165,10 @@ def test_what_nobody_wrote_stays_with_the_host(host: Host) -> None:
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_shared_buffers_have_a_file_while_they_live(
+def test_shared_buffers_have_a_file_during_their_lifetime(
     host: Host, tmp_path: Path, named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Buffers have a file without a name; with too many open files, one in the device's folder."""
+    """The file has no name. With too many open files it is one in the device's folder."""
     if named:
 
         def too_many(name: str) -> int:
@@ -199,22 +199,22 @@ def test_shared_buffers_have_a_file_while_they_live(
         (50, {"f1": 0}, "call number 50"),
     ],
 )
-def test_what_ends_the_device(host: Host, number: int, fields: dict[str, Any], message: str) -> None:
+def test_fatal_requests(host: Host, number: int, fields: dict[str, Any], message: str) -> None:
     host.ask(Api.ALLOCATE, f1=0x8000, f2=4096, f3=0)
     assert message in host.ends(number, **fields)
 
 
-def test_closing_a_program_is_not_the_end(host: Host) -> None:
+def test_closing_a_program_keeps_the_device(host: Host) -> None:
     assert host.ask(Api.CLOSE, f2=b"handle", f3=0).number(1) == 1
     assert host.ask(Api.SETUP_INSTANCE, f1=0).number(1) == 1
-    assert host.ask(Api.LOAD, f1=b"", f2=b"").number(1) == 1  # the memory alone
+    assert host.ask(Api.LOAD, f1=b"", f2=b"").number(1) == 1  # only the memory
     assert host.ask(Api.CLOSE, f2=b"handle", f3=1).number(1) == 1
     host.thread.join(600)
     assert not host.thread.is_alive() and host.failure is None
 
 
-def test_a_forked_childs_goodbye_is_not_the_hosts(host: Host) -> None:
-    """The child has the host's socket; its requests to free and to close are answered without
+def test_close_of_a_forked_child_is_ignored(host: Host) -> None:
+    """The child has the host's socket. Its requests to free and to close are answered without
     effect."""
     host.ask(Api.ALLOCATE, f1=0, f2=4096, f3=0)
     host.ask(Api.WRITE, f3=0, f4=b"kept", f5=4)
@@ -226,6 +226,6 @@ def test_a_forked_childs_goodbye_is_not_the_hosts(host: Host) -> None:
     assert bytes(host.ask(Api.READ, f4=0, f5=4).data(2)) == b"kept"
 
 
-def test_an_image_that_is_not_there(host: Host) -> None:
+def test_missing_image(host: Host) -> None:
     assert host.ask(Api.LOAD, f1=b"/none/xml", f2=b"/none/dl").number(1) == 0
     assert "cannot be loaded" in host.warnings[0]

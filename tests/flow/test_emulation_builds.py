@@ -73,8 +73,8 @@ def built(done: subprocess.CompletedProcess[str]) -> int:
     return int(match[1]) if match else 0
 
 
-def test_kernels_are_built_once_and_a_program_may_ask_for_more(tmp_path: Path) -> None:
-    """The program runs once, with its input and its arguments; only requested kernels are built."""
+def test_kernels_are_built_once_and_later_requests_add_more(tmp_path: Path) -> None:
+    """The program runs once, with its input and arguments. Only requested kernels are built."""
     last = "[2.0, 8.0, 18.0] [2.0, 5.0, 10.0] said"
     first, second = run(PROGRAM, tmp_path), run(PROGRAM, tmp_path)
     assert output(first) == output(second) == [last]
@@ -87,8 +87,8 @@ def test_kernels_are_built_once_and_a_program_may_ask_for_more(tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_threads_and_runs_build_side_by_side(tmp_path: Path) -> None:
-    """They share one cache, empty at first: none overwrites the kernels of another."""
+def test_threads_and_runs_build_concurrently(tmp_path: Path) -> None:
+    """They share one cache, which is empty at first. None overwrites the kernels of another."""
     command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c"]
     texts = [ASIDE, ASIDE.replace('"abs"]', '"ceil"]')]
     runs = [
@@ -109,8 +109,8 @@ def test_threads_and_runs_build_side_by_side(tmp_path: Path) -> None:
     assert output(again) == [f"{values} 3"] and built(again) == 0
 
 
-def test_an_op_of_the_program_itself(tmp_path: Path) -> None:
-    """The program defines its row; the kernel's source has its expression."""
+def test_op_defined_by_the_program(tmp_path: Path) -> None:
+    """The program defines the row, and the kernel's source has its expression."""
     page = (emulation_host.ROOT / "docs" / "add-a-kernel.md").read_text()
     text = re.search(r"```python\n# my_ops.py\n(.*?)```", page, re.S)
     assert text is not None
@@ -118,8 +118,8 @@ def test_an_op_of_the_program_itself(tmp_path: Path) -> None:
     assert output(done) == ["[0.5, 4.5]"]
 
 
-def test_images_of_the_program_are_left_alone(tmp_path: Path, xrt_folder: Path) -> None:
-    """With an image of its own, or with --no-build, a program finds the kernels that a board would
+def test_images_of_the_program_are_not_changed(tmp_path: Path, xrt_folder: Path) -> None:
+    """With its own image, or with --no-build, a program finds the kernels that a board would
     have."""
     image = make(xrt_folder, "own", ("axpy", "bits"))
     lacks = f"""
@@ -137,14 +137,14 @@ except ft.KernelNotBuilt:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_tools_are_named(tmp_path: Path) -> None:
     done = run(PROGRAM, tmp_path, CXX="no-such-compiler")
     assert done.returncode == 1
     assert "could not build the kernel ft_add" in done.stderr
     assert "apt-get install g++" in done.stderr
 
 
-def test_a_compiler_that_fails(tmp_path: Path) -> None:
+def test_failing_compiler(tmp_path: Path) -> None:
     """The compiler's message and the path of its log are printed."""
     script = tmp_path / "cxx"
     script.write_text('#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho no >&2\nexit 3\n')
@@ -156,7 +156,7 @@ def test_a_compiler_that_fails(tmp_path: Path) -> None:
     assert log is not None and Path(log[1]).read_text().endswith("no\n")
 
 
-def test_a_folder_that_others_write_is_not_used(tmp_path: Path) -> None:
+def test_cache_writable_by_others_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "emulate").mkdir()
     (tmp_path / "emulate").chmod(0o777)
     done = run(PROGRAM, tmp_path)
@@ -166,11 +166,11 @@ def test_a_folder_that_others_write_is_not_used(tmp_path: Path) -> None:
 
 
 def test_interrupted_while_a_compiler_runs(tmp_path: Path, nothing_left: None) -> None:
-    """Ctrl-C reaches the program and the compiler at once, and ends both without waiting."""
+    """Ctrl-C reaches the program and the compiler together, and ends both at once."""
     script, begun = tmp_path / "cxx", tmp_path / "begun"
     script.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho >>{begun}\nexec sleep {HANG}\n')
     script.chmod(0o700)
-    # Whoever started the tests may have SIGINT ignored, which programs inherit.
+    # The parent of the tests may ignore SIGINT, and programs inherit that.
     text = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + PROGRAM
     command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
     with subprocess.Popen(

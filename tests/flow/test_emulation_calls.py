@@ -1,4 +1,4 @@
-"""Failures under `ftensor emulate` are reported with the line of the launch, and with pytest's
+"""Failures under `ftensor emulate` are reported with the launch's line, and with the pytest
 test."""
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ def launch(calls: Calls, line: int, stream: int = 1, units: int = 1, kernel: str
     calls.record_enqueued([(kernel, 2)], units)
 
 
-def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
-    """Each command counts; another kernel's, or a launch that failed before its enqueue, does not."""
+def test_launch_of_a_command_number(notes: tuple[Calls, Path]) -> None:
+    """Every command counts. Launches of another kernel, and launches that failed before the
+    enqueue, do not."""
     calls, file = notes
     launch(calls, 1)
-    launch(calls, 2, units=5)  # of two units that there are
+    launch(calls, 2, units=5)  # of two units that exist
     calls.note([("k", 2)], 1, 1)
     launch(calls, 3, kernel="other")
     launch(calls, 4)
@@ -74,8 +75,8 @@ def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
         == with_call_site("text" + mark("k", 0), None)
         == "text"
     )
-    assert with_call_site("text" + mark("k", 10)[:-2], file) == "text"  # cut
-    for k in range(SLOTS):  # the first ones are forgotten
+    assert with_call_site("text" + mark("k", 10)[:-2], file) == "text"  # truncated
+    for k in range(SLOTS):  # the first ones were dropped
         launch(calls, 10 + k)
     assert with_call_site("text" + mark("k", 3), file) == "text"
     assert with_call_site("text" + mark("k", 4 + SLOTS - 1), file).endswith(f"none.py:{9 + SLOTS}")
@@ -84,7 +85,7 @@ def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
     assert with_call_site("text" + mark("k", 4 + SLOTS), file) == "text"
 
 
-def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
+def test_concurrent_streams(notes: tuple[Calls, Path]) -> None:
     """The order on the device is unknown, so all launches are listed."""
     calls, file = notes
     launch(calls, 1, stream=1)
@@ -94,10 +95,10 @@ def test_streams_beside_each_other(notes: tuple[Calls, Path]) -> None:
     )
 
 
-def test_what_was_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next wait reports the line of the launch, and the test."""
+def test_deferred_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next wait reports the launch's line, and the test."""
     by = caller()
-    assert by.test.startswith("tests/flow/test_emulation_calls.py::test_what_was_put_off")
+    assert by.test.startswith("tests/flow/test_emulation_calls.py::test_deferred_launches")
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
     plain = str(caller())
     assert plain.startswith(__file__) and plain.endswith(": plain = str(caller())")

@@ -11,7 +11,7 @@ from .emulation_host import build, host, output
 pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left")]
 
 
-def test_a_launch_and_its_buffers(xrt_image: Path) -> None:
+def test_launch_and_its_buffers(xrt_image: Path) -> None:
     done = host(
         """
 x = np.arange(1000, dtype=np.float32)
@@ -32,7 +32,7 @@ print(board.device.name, board.device.global_mem_size >> 30)
 
 
 def test_scalars_of_every_type(xrt_image: Path) -> None:
-    """Including negative ones, and a last one that is smaller than a register."""
+    """Including negative values, and a last scalar smaller than a register."""
     done = host(
         """
 out = board.buffer(np.zeros(9))
@@ -82,7 +82,7 @@ print(time.perf_counter() - begin, time.process_time() - spent)
 
 
 def test_every_unit_of_a_full_image_runs_its_own_kernel(tmp_path: Path) -> None:
-    """128 units are XRT's limit; without the repair its scheduler confuses units beyond 32."""
+    """XRT's limit is 128 units. Unpatched, its scheduler confuses units beyond 32."""
     count = 128
     code = 'extern "C" void k{0}(int *o, int v) {{ *o = v + {0}; }}\n'
     row = '[[kernels]]\nname = "k{0}"\narguments = [{{name="o", type="int*"}}, {{name="v", type="int"}}]\n'
@@ -104,7 +104,7 @@ assert found == list(range(128)), found
 
 
 def test_kernels_that_are_released_before_their_launches_end(xrt_image: Path) -> None:
-    """Without the repair, XRT's scheduler forgets them when it makes the next one."""
+    """Unpatched, XRT's scheduler forgets them when it makes the next one."""
     done = host(
         """
 out = [board.buffer(np.zeros(1, np.int32)) for _ in range(2)]
@@ -169,7 +169,7 @@ assert (board.read(out, np.float32, 16) == 2 * x[:16]).all()
 
 
 def test_banks_are_where_the_image_says(tmp_path: Path) -> None:
-    """XRT refuses an argument in another bank, as on a board; sizes are the image's."""
+    """As on a board, XRT refuses an argument in another bank. The sizes are the image's."""
     banked = build(
         tmp_path,
         "banked",

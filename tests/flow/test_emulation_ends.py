@@ -1,4 +1,4 @@
-"""Ends of programs on the software device: crashes, signals, killed processes, mistakes."""
+"""How programs on the software device end: crashes, signals, killed processes, mistakes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CRASHES = [
     ("threads", "np.int32(1 << 20)", "SIGSEGV", "4190208 bytes behind the end of the buffer"),
     ("deep", "np.int32(1 << 29)", "SIGSEGV", "n=536870912"),
 ]
-# By a signal, by an exit, and at an address that is near a buffer.
+# By a signal, by an exit, and at an address near a buffer.
 FEW = ("0x0, which", "how=4", "15904 bytes")
 
 
@@ -40,10 +40,10 @@ FEW = ("0x0, which", "how=4", "15904 bytes")
     ("kernel", "arguments", "how", "where"),
     [pytest.param(*c, marks=[] if any(word in c[-1] for word in FEW) else [pytest.mark.long]) for c in CRASHES],
 )
-def test_a_crashing_kernel_is_reported_by_name(
+def test_crashing_kernel_is_reported_by_name(
     xrt_image: Path, kernel: str, arguments: str, how: str, where: str
 ) -> None:
-    """The host would wait for ever; it is ended, and the message gives the reason."""
+    """The host would wait forever. It is ended, and the message gives the reason."""
     done = host(
         f"""
 out = board.buffer(np.zeros(1024, np.int32))
@@ -63,8 +63,8 @@ print("went on")
         assert "kernel slow" not in done.stderr
 
 
-def test_deep_stacks_are_there(xrt_image: Path) -> None:
-    """16 MiB of local memory, as kernels may have, do not crash."""
+def test_kernels_have_deep_stacks(xrt_image: Path) -> None:
+    """Kernels may have 16 MiB of local memory on the stack."""
     done = host(
         """
 out = board.buffer(np.zeros(1, np.int32))
@@ -89,8 +89,8 @@ assert board.read(out, np.int32, 1)[0] == (1 << 22) - 1
         pytest.param('extern "C" void k(int) {}', "ap_uint<40>", "the type 'ap_uint<40>'", marks=pytest.mark.long),
     ],
 )
-def test_images_that_do_not_load(tmp_path: Path, source: str, kind: str, message: str) -> None:
-    """The host gets an OpenCL error, the user a message."""
+def test_unloadable_images(tmp_path: Path, source: str, kind: str, message: str) -> None:
+    """The host gets an OpenCL error, and the user a message."""
     row = f'[[kernels]]\nname = "k"\narguments = [{{name="a", type="{kind}", size=8}}]\n'
     done = host('print("loaded")', build(tmp_path, "broken", source, row))
     assert done.returncode == 1
@@ -113,8 +113,8 @@ def test_the_programs_status_arguments_input_and_environment(xrt_image: Path) ->
     assert output(done) == ["got text"]
 
 
-def test_the_program_may_open_files_as_many_as_the_system_lets_it(xrt_image: Path) -> None:
-    """XRT never closes the files of its queued commands: 1024 would be few."""
+def test_program_has_the_system_limit_of_open_files(xrt_image: Path) -> None:
+    """XRT never closes the files of its queued commands, so 1024 would be too few."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(200, hard), hard))
     try:
@@ -134,8 +134,8 @@ def test_the_program_may_open_files_as_many_as_the_system_lets_it(xrt_image: Pat
     assert output(done)[-1].split() == [str(hard), str(hard)]
 
 
-def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
-    """One message each, without a traceback."""
+def test_invalid_command_lines(xrt_image: Path, tmp_path: Path) -> None:
+    """Each gives one message without a traceback."""
     (tmp_path / "text").write_text("no image" * 100)
     damaged = tmp_path / "damaged.xclbin"
     damaged.write_bytes(xrt_image.read_bytes()[:-100])
@@ -155,7 +155,7 @@ def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_signals_reach_the_program(xrt_image: Path, number: signal.Signals) -> None:
-    """The program handles the signal while a kernel runs; the device ignores it."""
+    """The program handles the signal while a kernel runs, and the device ignores it."""
     text = program(
         f"""
 import signal
@@ -185,8 +185,8 @@ print("caught", sum(caught))
         assert process.wait(HANG) == 0
 
 
-def test_a_killed_child_of_the_host_is_its_own_affair(xrt_image: Path) -> None:
-    """Unrepaired, XRT would end the host and everything in its process group."""
+def test_killed_child_does_not_end_the_host(xrt_image: Path) -> None:
+    """Unpatched, XRT would end the host and everything in its process group."""
     done = host(
         """
 import subprocess
@@ -207,8 +207,8 @@ print(other.wait())
     assert output(done) == ["5"]
 
 
-def test_a_forked_child_leaves_the_device_to_its_parent(xrt_image: Path) -> None:
-    """XRT in the child closes the device when the child ends, and crashes; the repair prevents
+def test_forked_child_does_not_close_the_device(xrt_image: Path) -> None:
+    """In the child, XRT closes the device when the child ends, and crashes. The patch prevents
     both."""
     done = host(
         """
@@ -229,8 +229,8 @@ print(board.read(out, np.float32, 16)[0])
     assert output(done) == ["4.0"]
 
 
-def test_a_killed_host_takes_its_device_with_it(xrt_image: Path) -> None:
-    """Even if its kernel never ends."""
+def test_device_ends_with_a_killed_host(xrt_image: Path) -> None:
+    """It ends even if its kernel never does."""
     done = host(
         """
 import os, signal
@@ -255,12 +255,12 @@ def _processes_with(variable: bytes) -> list[str]:
         try:
             if variable in (folder / "environ").read_bytes().split(b"\0"):
                 numbers.append(folder.name)
-        except OSError:  # it has ended, or is not ours
+        except OSError:  # it has ended, or belongs to another user
             continue
     return numbers
 
 
-def test_a_killed_run_is_tidied_up_by_the_next(xrt_image: Path) -> None:
+def test_next_run_cleans_up_after_a_killed_one(xrt_image: Path) -> None:
     words = [sys.executable, "-m", "ftensor", "emulate", "--"]
     with subprocess.Popen(
         [*words, "sh", "-c", "echo $USER; exec sleep 600"],
@@ -274,11 +274,12 @@ def test_a_killed_run_is_tidied_up_by_the_next(xrt_image: Path) -> None:
         assert folder.is_dir()
         process.kill()
         process.wait()
-        # The program goes with it, which closes the pipe.
+        # The program ends too, which closes the pipe.
         assert process.stdout.read() == ""
 
     def gone_after_a_run() -> bool:
-        # Another one that looks at the folder just now, a test's, keeps this one from it.
+        # Another process that looks at the folder right now, such as another test, prevents its
+        # removal.
         assert emulate("true").returncode == 0
         return not folder.exists()
 

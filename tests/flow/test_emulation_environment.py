@@ -1,4 +1,4 @@
-"""The software device's process, and the environment of a program: folders, settings, repairs."""
+"""The software device's process, and a program's environment: folders, settings, patches of XRT."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def scratch() -> Iterator[Path]:
         yield folder
 
 
-def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> None:
-    """After an unknown call it may not simply exit, since the host would wait for ever."""
+def test_device_dies_by_a_signal_that_ends_the_host(scratch: Path) -> None:
+    """After an unknown call it may not simply exit, since the host would wait forever."""
     with subprocess.Popen(["sleep", str(HANG)]) as sleeper, socket.socket(socket.AF_UNIX) as server:
         server.bind(str(scratch / f"device0_1_{sleeper.pid}"))
         process = supervise(scratch, sleeper.pid)
@@ -53,7 +53,7 @@ def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> 
         stream, _ = server.accept()
         with stream:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                process.send_signal(number)  # which are the host's
+                process.send_signal(number)  # these are the host's
             request = b"".join(map(bytes, protocol.encode({3: 0})))
             stream.sendall(protocol.REQUEST.pack(9, len(request), 0x15, Api.CLOSE) + request)
             assert stream.recv(100) == bytes.fromhex("09 0200000000000000 08 01")
@@ -63,8 +63,8 @@ def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> 
             assert environment.reports(scratch) == ["XRT asked for its call number 99, which this device does not have"]
 
 
-def test_the_device_goes_with_its_host(scratch: Path) -> None:
-    """No report is written if the host has ended the conversation or never began it."""
+def test_device_ends_with_its_host(scratch: Path) -> None:
+    """No report is written if the host has ended the connection or never began it."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(scratch / f"device0_1_{os.getpid()}"))
         server.listen()
@@ -81,14 +81,14 @@ def test_the_device_goes_with_its_host(scratch: Path) -> None:
 
 
 def library(name: str) -> bytes:
-    """Returns bytes in which the repairs of a library find their places."""
+    """Returns bytes in which the patches of a library find their places."""
     noise = random.Random(name)
     parts = [b for repair in environment.REPAIRS[name] for b in (noise.randbytes(64), repair.find)]
     return b"".join(parts) + noise.randbytes(64)
 
 
 @pytest.mark.parametrize("name", list(environment.REPAIRS))
-def test_repairs_change_nothing_but_their_places(name: str) -> None:
+def test_patches_change_only_their_places(name: str) -> None:
     before = library(name)
     after = environment.repair_library(name, before)
     assert after is not None and len(after) == len(before)
@@ -98,7 +98,7 @@ def test_repairs_change_nothing_but_their_places(name: str) -> None:
     assert sum(a != b for a, b in zip(before, after)) <= sum(len(repair.find) for repair in environment.REPAIRS[name])
     assert environment.repair_library(name, after) == after
     assert environment.repair_library(name, before.replace(environment.REPAIRS[name][0].find, b"")) is None
-    assert environment.repair_library(name, before + environment.REPAIRS[name][0].find) is None  # at two places
+    assert environment.repair_library(name, before + environment.REPAIRS[name][0].find) is None  # in two places
 
 
 def fake_xrt(folder: Path) -> Path:
@@ -115,8 +115,8 @@ def needs_x86_64() -> None:
         pytest.skip("XRT's emulation is for x86-64")
 
 
-def test_an_unknown_build_is_used_as_it_is(scratch: Path, tmp_path: Path) -> None:
-    """The user is warned about the consequences."""
+def test_unknown_build_is_not_patched(scratch: Path, tmp_path: Path) -> None:
+    """The user is warned of the consequences."""
     needs_x86_64()
     xrt = fake_xrt(tmp_path / "xrt")
     env, notes = environment.prepare(scratch, {"XILINX_XRT": str(xrt), "USER": "me"})
@@ -127,7 +127,7 @@ def test_an_unknown_build_is_used_as_it_is(scratch: Path, tmp_path: Path) -> Non
     assert env["LOGNAME"] == "me" and env["USER"] == f"{scratch.name}/s"
 
 
-def test_a_known_build_is_repaired_and_the_environment_is_whole(scratch: Path, tmp_path: Path) -> None:
+def test_known_build_is_patched_and_the_environment_complete(scratch: Path, tmp_path: Path) -> None:
     needs_x86_64()
     xrt = fake_xrt(tmp_path / "xrt")
     for name in environment.REPAIRS:
@@ -169,7 +169,7 @@ def test_bank_sizes_as_xrt_reads_them(size: int, text: str) -> None:
     assert environment.bank_size(size) == text
 
 
-def test_where_xrt_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_xrt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(environment.platform, "machine", lambda: "riscv64")
     assert "not for Linux on riscv64" in environment.available({"XILINX_XRT": str(tmp_path)})
     with pytest.raises(EmulationError, match="apt-get install libxrt1"):
@@ -177,8 +177,7 @@ def test_where_xrt_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_folders_of_killed_runs_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Folders without a lock are removed, but neither those in use nor those that may be in
-    creation."""
+    """Folders without a lock are removed. Those in use, or possibly being created, are not."""
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "SOCKET_LIMIT", 1000)
     stale, young, old = (tmp_path / f"{environment.PREFIX}{name}" for name in ("a", "b", "c"))
@@ -194,8 +193,8 @@ def test_folders_of_killed_runs_are_removed(monkeypatch: pytest.MonkeyPatch, tmp
     assert not mine.exists() and second.exists()
 
 
-def test_a_folder_is_held_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A concurrent cleanup treats it as a folder in creation."""
+def test_folder_is_locked_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A concurrent cleanup treats it as a folder being created."""
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "SOCKET_LIMIT", 1000)
     flock = fcntl.flock
@@ -210,7 +209,7 @@ def test_a_folder_is_held_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_pa
         assert mine.exists()
 
 
-def test_sockets_have_a_longest_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_paths_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "PREFIX", "ftensor-" + "x" * 80)
     with pytest.raises(EmulationError, match="Linux allows 107"), environment.scratch_folder():
         pytest.fail("the folder was given out")
@@ -218,7 +217,7 @@ def test_sockets_have_a_longest_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_device_imports_no_package() -> None:
-    """It starts at each program load, and must not wait for NumPy or for ftensor itself."""
+    """It starts at each program load, and must not wait for NumPy or ftensor."""
     code = environment.BOOTSTRAP.format(
         init=str(ROOT / "ftensor/emulation/__init__.py"), folder=str(ROOT / "ftensor/emulation")
     ).replace("\nmain()", "\nprint(*sys.modules)")
@@ -227,16 +226,16 @@ def test_the_device_imports_no_package() -> None:
     assert loaded - set(sys.stdlib_module_names) == {"__main__", "ftensor_device"}
 
 
-def test_run_gives_a_shells_status() -> None:
+def test_run_returns_a_shell_exit_status() -> None:
     env = dict(os.environ)
     assert command.run(["sh", "-c", "exit 4"], env) == 4
     assert command.run(["sh", "-c", "kill -USR1 $$"], env) == 128 + signal.SIGUSR1
-    # The program leads a session of its own.
+    # The program leads its own session.
     assert command.run(["sh", "-c", 'test "$(ps -o sid= $$ | tr -d " ")" = $$'], env) == 0
     assert device.HOLD <= 0.001
 
 
-def test_threads_are_waited_for_unless_they_go_on_computing() -> None:
+def test_threads_are_joined_unless_they_keep_computing() -> None:
     code = """
 import hashlib, threading
 from ftensor.runtime.xrt.queue import wait_for_idle_threads
@@ -260,9 +259,7 @@ print("went on")
     assert done.stdout.split("\n") == ["True", "went on", ""]
 
 
-def test_settings_and_folders_that_cannot_be_used(
-    scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unusable_settings_and_folders(scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "xrt.ini").write_text("no section\n")
     with pytest.raises(EmulationError, match=r"xrt\.ini cannot be read"):
         environment._settings(scratch / "x", {"XRT_INI_PATH": str(tmp_path / "xrt.ini")}, True)

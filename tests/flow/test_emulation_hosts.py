@@ -16,7 +16,7 @@ from .emulation_host import HANG, ROOT, build, emulate, environment, host, outpu
 pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left"), pytest.mark.long]
 
 
-def test_a_second_image_after_the_first(xrt_image: Path, tmp_path: Path) -> None:
+def test_second_image_after_the_first(xrt_image: Path, tmp_path: Path) -> None:
     other = build(
         tmp_path,
         "other",
@@ -43,7 +43,7 @@ for _ in range(3):
     output(done)
 
 
-def test_a_second_image_while_the_first_is_in_use(xrt_image: Path, tmp_path: Path) -> None:
+def test_second_image_while_the_first_is_in_use(xrt_image: Path, tmp_path: Path) -> None:
     """XRT refuses it, as on a board, and the first one continues."""
     source, row = 'extern "C" void f() {}\n', '[[kernels]]\nname = "f"\narguments = []\n'
     other = build(tmp_path, "other", source, row)
@@ -67,7 +67,7 @@ print(board.read(out, np.float32, 16)[0])
 
 @pytest.mark.parametrize("settings", ["[Runtime]\nkds_sw_emu=true\n", "[Runtime]\nverbosity=0\n"])
 def test_other_xrt_settings_give_the_same_results(xrt_image: Path, tmp_path: Path, settings: str) -> None:
-    """XRT's default scheduler, user settings, and no description of the board at all."""
+    """XRT's default scheduler, user settings, and no description of the board."""
     (tmp_path / "xrt.ini").write_text(settings)
     text = program(
         """
@@ -86,8 +86,8 @@ print(board.device.global_mem_size >> 30)
     assert "Unable to find emconfig.json" in warning and size == "4"
 
 
-def test_an_emulation_within_an_emulation(xrt_image: Path) -> None:
-    """As when a test suite that runs on XRT starts programs on XRT."""
+def test_nested_emulation(xrt_image: Path) -> None:
+    """This happens when a test suite that runs on XRT starts programs on XRT."""
     text = program('board.run("nothing")\nprint("inner")', xrt_image)
     inner = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
     done = emulate(*inner)
@@ -122,13 +122,13 @@ print("done")
     assert output(emulate("python", "-c", both, script)) == ["done"] * 2
 
 
-def test_what_a_kernel_prints(xrt_image: Path) -> None:
+def test_output_of_a_kernel(xrt_image: Path) -> None:
     done = host('board.run("speak", board.buffer(np.zeros(1, np.int32)))\nprint("after")', xrt_image)
     assert output(done) == ["the kernel speaks", "after"]
 
 
-def test_other_runtimes_are_beside_xilinx(xrt_image: Path) -> None:
-    """They compute in the same process; a division by zero there is no crash of the device."""
+def test_other_runtimes_in_the_same_process(xrt_image: Path) -> None:
+    """They compute in the same process. A division by zero there is no crash of the device."""
     done = host(
         """
 from ftensor.runtime import icd
@@ -181,7 +181,7 @@ int main(int, char **argv) {
 """
 
 
-def test_a_host_of_xrts_native_interface(xrt_image: Path, tmp_path: Path) -> None:
+def test_host_with_the_native_xrt_api(xrt_image: Path, tmp_path: Path) -> None:
     assert output(emulate(native(tmp_path, NATIVE), xrt_image)) == ["right"]
 
 
@@ -197,7 +197,7 @@ def native(folder: Path, source: str) -> Path:
 
 
 def test_buffers_in_the_hosts_memory(tmp_path: Path) -> None:
-    """The kernel writes them in the host's memory; others need a sync, as on a board."""
+    """The kernel writes them in the host's memory. Other buffers need a sync, as on a board."""
     (tmp_path / "twice.cpp").write_text(
         'extern "C" void twice(int *here, int *there, int n)\n'
         "{ for (int i = 0; i < n; i++) there[i] += 1, here[i] = 2 * here[i] + there[i]; }\n"
@@ -248,7 +248,7 @@ REGISTERS = """
 
 
 def test_registers_and_buffers_for_peers(tmp_path: Path) -> None:
-    """Scalars by reference, `xrt::ip`, and with --p2p buffers that nobody sends or fetches."""
+    """Scalars by reference, `xrt::ip`, and, with --p2p, buffers that are never synced."""
     (tmp_path / "sums.cpp").write_text(
         'extern "C" void sums(const int *a, int *out, int n, int &last)\n'
         "{ int sum = 0; for (int i = 0; i < n; i++) out[i] = sum += a[i]; last = sum; }\n"
@@ -266,7 +266,7 @@ def test_registers_and_buffers_for_peers(tmp_path: Path) -> None:
 
 
 def test_the_manuals_example(tmp_path: Path) -> None:
-    """docs/emulation.md: its kernel, its description and its commands."""
+    """docs/emulation.md: its kernel, description and commands."""
     text = (ROOT / "docs/emulation.md").read_text()
     for language, name in (("cpp", "kernels.cpp"), ("toml", "kernels.toml")):
         (tmp_path / name).write_text(re.findall(rf"```{language}\n(.*?)```", text, re.S)[0])

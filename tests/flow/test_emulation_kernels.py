@@ -33,7 +33,7 @@ XML = """<project><platform><device><core><kernel name="k">
 </project>"""
 
 
-def test_metadata_says_where_the_arguments_are() -> None:
+def test_metadata_has_the_offsets_of_arguments() -> None:
     kernel = kernels.describe(XML.format(q=0, o="0x10", c="short").encode())["k"]
     assert [a.name for a in kernel.arguments] == ["n", "out"]  # in the order of their numbers
     assert kernel.units == {"k_1": 0x1800000}
@@ -58,8 +58,9 @@ def launchable(*arguments: tuple[str, str]) -> tuple[kernels.KernelFunction, byt
     return kernels.KernelFunction("k", rows), bytearray(0x10 + 8 * len(rows))
 
 
-def test_an_argument_that_was_never_set_is_named() -> None:
-    """No buffer begins at address 0 (the repair BASE of environment.py), so a register of zeros is none."""
+def test_unset_argument_is_named() -> None:
+    """No buffer starts at address 0 (the patch BASE of environment.py), so a zero register is
+    unset."""
     kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
     memory = BoardMemory()
     memory.allocate(0x1000, 4096)
@@ -68,7 +69,7 @@ def test_an_argument_that_was_never_set_is_named() -> None:
         kernel.bind(registers, memory)
 
 
-def test_what_a_launch_probably_lacks() -> None:
+def test_probable_cause_of_a_missing_argument() -> None:
     kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
     memory = BoardMemory()
     for k in (1, 2):
@@ -84,7 +85,7 @@ def test_what_a_launch_probably_lacks() -> None:
     assert "argument 'a' of kernel 'k' begins at the address 0x1014, no multiple of 64 bytes" in note
 
 
-def test_ftensors_own_kernels_get_operands_that_they_do_not_read() -> None:
+def test_unread_operands_of_ftensors_kernels_are_no_mistake() -> None:
     kernel, registers = launchable(("a", "const int *"), ("ft_units", "int"))
     kernel.arguments[-1] = kernels.RegisterArgument("ft_units", 0x18, False, None, "int")
     memory = BoardMemory()
@@ -93,7 +94,7 @@ def test_ftensors_own_kernels_get_operands_that_they_do_not_read() -> None:
     assert not list(kernel.notes(registers, memory))
 
 
-def test_a_result_counts_until_somebody_reads_it() -> None:
+def test_result_is_pending_until_it_is_read() -> None:
     kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
     memory = BoardMemory()
     for k in (1, 2):
@@ -113,7 +114,7 @@ def test_a_result_counts_until_somebody_reads_it() -> None:
 
 
 @pytest.mark.parametrize("c", ["const int *", "int const *", "volatile const int *"])
-def test_a_pointer_to_const_has_no_result(c: str) -> None:
+def test_pointer_to_const_is_no_result(c: str) -> None:
     kernel, registers = launchable(("a", c), ("out", "int * const"))
     memory = BoardMemory()
     for k in (1, 2):
@@ -123,7 +124,7 @@ def test_a_pointer_to_const_has_no_result(c: str) -> None:
     assert memory.unread() == ["argument 'out' of kernel 'k'"]
 
 
-def test_a_buffer_that_the_kernel_leaves_as_it_was_has_no_result() -> None:
+def test_unchanged_buffer_is_no_result() -> None:
     """The C type of an input may lack `const`."""
     kernel, registers = launchable(("a", "int *"))
     memory = BoardMemory()
@@ -141,13 +142,13 @@ def test_a_buffer_that_the_kernel_leaves_as_it_was_has_no_result() -> None:
     memory.write(0x1000, memoryview(b"more"))  # the next input, of the same buffer
     assert memory.unread() == []
     assert launched(b"done") == ["argument 'a' of kernel 'k'"]
-    assert launched() == []  # the next kernel read it
+    assert launched() == []  # the next kernel has read it
     memory.free(0x1000)
     memory.allocate(0x1000, 4096)
-    assert launched() == ["argument 'a' of kernel 'k'"]  # nobody has sent it, so it is no input
+    assert launched() == ["argument 'a' of kernel 'k'"]  # it was never sent, so it is no input
 
 
-def test_an_overrun_names_the_argument() -> None:
+def test_overrun_names_the_argument() -> None:
     running = ["kernel k, compute unit k_1: a=0x1000 (4096 bytes), out=0x2000 (4096 bytes), n=7"]
     said = "it accessed 8 bytes behind the end of the buffer {} (4096 bytes)"
     assert crash._argument(said.format("0x2000..0x3000"), running) == ", of argument 'out'"
@@ -165,13 +166,13 @@ def test_an_overrun_names_the_argument() -> None:
         (XML.replace("addrRemap", "x").format(q=0, o="0x10", c="int"), "has no address"),
     ],
 )
-def test_metadata_that_cannot_be_used(xml: str, message: str) -> None:
+def test_unusable_metadata(xml: str, message: str) -> None:
     with pytest.raises(ImageProblem, match=message):
         kernels.describe(xml.encode())
 
 
-def test_streams_that_nothing_joins() -> None:
-    """A library without a function to start such a kernel is refused; free-running kernels need
+def test_unconnected_streams() -> None:
+    """A library without a function to start such a kernel is refused. Free-running kernels need
     none."""
     text = XML.format(q=4, o="0x10", c="hls::stream")
     described = kernels.describe(text.encode())
@@ -194,16 +195,16 @@ def test_names_of_scalars(c: str, size: int, letter: str) -> None:
     assert kernels._LETTERS[scalar] == letter
 
 
-def test_scalars_without_a_name_in_c() -> None:
+def test_scalar_types_without_a_c_equivalent() -> None:
     assert kernels.scalar_type("half", 2) is None
     assert kernels.scalar_type("hls::vector<float, 2>", 8) is None
     assert kernels.scalar_type("double", 4) is None  # the host would send half of it
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 15), st.integers(1, 4)), max_size=30))
-def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -> None:
-    """Against a list of pages: buffers never overlap, and each address belongs to its buffer or to
-    none."""
+def test_memory_finds_the_buffer_of_an_address(steps: list[tuple[bool, int, int]]) -> None:
+    """Compared with a list of pages: buffers never overlap, and each address belongs to its buffer
+    or to none."""
     memory, owner = BoardMemory(), {}
     for make, page, pages in steps:
         if make:
@@ -223,7 +224,7 @@ def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -
         memory.free(first * PAGE)
 
 
-def test_a_pointer_is_explained() -> None:
+def test_pointer_is_explained() -> None:
     memory = BoardMemory()
     memory.allocate(0x10000, 100)
     buffer = memory.find(0x10000)
@@ -233,7 +234,7 @@ def test_a_pointer_is_explained() -> None:
     assert "near no buffer" in memory.explain(64)
 
 
-def test_addresses_may_be_scarce() -> None:
+def test_limited_address_space() -> None:
     """Under `ulimit -v` a buffer still fits, with guards of a page."""
     code = """
 import resource, sys
@@ -275,7 +276,7 @@ def word(value: int) -> memoryview:
 
 
 def test_the_control_register() -> None:
-    """Busy, then done once, then idle; CONTINUE starts nothing."""
+    """It is busy, then done once, then idle. CONTINUE starts nothing."""
     go, completions = threading.Event(), kernels.Completions()
     unit = Unit(completions, lambda: go.wait(HANG))
     assert unit.control() == 4
@@ -297,7 +298,7 @@ def test_the_control_register() -> None:
     assert unit.mark.startswith("\0k\0")
 
 
-def test_a_scalar_by_reference_is_a_register_that_the_kernel_writes() -> None:
+def test_kernel_writes_the_register_of_a_scalar_by_reference() -> None:
     kernel = kernels.describe(XML.format(q=0, o="0x10", c="short &amp;").encode())["k"]
     shown = []
 
@@ -316,20 +317,20 @@ def test_a_scalar_by_reference_is_a_register_that_the_kernel_writes() -> None:
     unit.close()
 
 
-def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
+def test_one_answer_of_a_polling_round_waits_for_a_unit() -> None:
     go, end, completions = threading.Event(), threading.Event(), kernels.Completions()
     long, short = (Unit(completions, lambda event=event: event.wait(HANG)) for event in (go, end))
     wait_for = completions._changed.wait_for
 
     def held(*words: Any) -> bool:
-        end.set()  # which `short` sees while the answer is held, and not before
+        end.set()  # `short` sees it while the answer is held, and not before
         return wait_for(*words)
 
     long.write(0, word(1), BoardMemory())
     completions.hold(long, 0.01)
     short.write(0, word(1), BoardMemory())
     completions._changed.wait_for = held
-    completions.hold(short, HANG)  # the other one has slept for this round
+    completions.hold(short, HANG)  # the other one has slept in this round
     assert not end.is_set() and short.running
     completions.hold(long, HANG)
     assert end.is_set() and long.running and not short.running
@@ -338,7 +339,7 @@ def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
     short.close()
 
 
-def test_a_report_names_the_unit_at_fault() -> None:
+def test_report_names_the_failed_unit() -> None:
     table = crash.CrashRecord()
     first, second = table.slot(), table.slot()
     killed = signal.SIGSEGV  # a wait status is the signal's number

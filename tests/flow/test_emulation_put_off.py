@@ -85,7 +85,7 @@ print("in order")
 
 
 def compiler(folder: Path, lacking: str = "nothing") -> dict[str, str]:
-    """Returns the environment in which `COMPILER` compiles; it writes its log to `folder /
+    """Returns the environment in which `COMPILER` compiles. It writes its log to `folder /
     "calls"`."""
     script = folder / "cxx"
     script.write_text(COMPILER)
@@ -108,7 +108,7 @@ def program(folder: Path, text: str) -> str:
     return f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')"
 
 
-def test_what_is_wanted_until_a_value_is_read_is_one_build(tmp_path: Path) -> None:
+def test_kernels_requested_before_a_read_are_one_build(tmp_path: Path) -> None:
     text = """
 import ftensor as ft
 t = ft.tensor([1.0, 4.0, 9.0])
@@ -118,12 +118,13 @@ print(t.abs().tolist())
 """
     done = run(text, tmp_path / "cache", **compiler(tmp_path))
     assert output(done) == ["[0.0, -32.0, -486.0] [1.0, 4.0, 9.0]", "[1.0, 4.0, 9.0]"]
-    # Those that can share a kernel, and the one that was wanted later.
+    # The kernels that can share one, and the kernel that was requested later.
     assert built(done) == 6 and calls(tmp_path) == (2, 2)
 
 
-def test_what_is_put_off_keeps_its_order_and_its_memory(tmp_path: Path) -> None:
-    """With uploads, memory that is freed or exchanged, and streams; at once, and in small pieces."""
+def test_deferred_launches_keep_their_order_and_memory(tmp_path: Path) -> None:
+    """They mix with uploads, freed or exchanged memory, and streams, at once and in small
+    pieces."""
     assert output(run(ORDER, tmp_path)) == ["in order"]
     pieces = """
 from ftensor.runtime.xrt import deferred
@@ -132,8 +133,8 @@ deferred.MAX_COMMANDS, deferred.MAX_BYTES, deferred.MAX_KERNELS = 3, 8, 2
     assert output(run(pieces + ORDER, tmp_path / "other", FTENSOR_POISON="1")) == ["in order"]
 
 
-def test_a_kernel_that_fails_in_a_build_of_several(tmp_path: Path) -> None:
-    """The next wait reports it with its line; all others are built and run. The next use tries it
+def test_failing_kernel_in_a_build_of_several(tmp_path: Path) -> None:
+    """The next wait reports it with its line. All others are built and run. The next use tries it
     again."""
     text = """
 import ftensor as ft
@@ -159,13 +160,13 @@ for _ in range(2):
     assert "program.py:14: bad = t.sqrt()  # again" in said
     assert said.count("[-1.0, -4.0, -9.0] [1.0, 16.0, 81.0]") == 2
     assert built(done) == 2
-    # The third kernel is never waited for, and reported when the program ends.
+    # The third kernel is never waited for, and is reported when the program ends.
     assert "ftensor: `ftensor emulate` could not build the kernel ft_sqrt" in done.stderr
 
 
 def test_captured_launches_wait_for_their_kernels(tmp_path: Path) -> None:
-    """The capture's own run builds them; a replay behind other launches that wait, too. Another
-    image takes the kernels' place between two replays."""
+    """The capture's own run builds them, and a replay after other waiting launches works too.
+    Another image replaces the kernels between two replays."""
     text = """
 import ftensor as ft
 from ftensor._device import default_backend
@@ -185,8 +186,8 @@ for k in range(3):
     assert output(done) == [f"{v} 2 {n}" for v, n in zip(values, (0, 1, 1))], done.stderr
 
 
-def test_a_new_kernel_object_waits_for_all_launches(tmp_path: Path) -> None:
-    """XRT's scheduler would lose those in flight: aborts and wrong values."""
+def test_new_kernel_object_waits_for_all_launches(tmp_path: Path) -> None:
+    """XRT's scheduler would lose running launches, with aborts and wrong values."""
     text = """
 import ftensor as ft
 from ftensor._device import default_backend
@@ -203,7 +204,7 @@ print(y.sum().item() > 0, in_flight)
     assert output(done) == ["True [0, 0, 0, 0]"], done.stderr
 
 
-def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
+def test_program_that_reads_no_value(tmp_path: Path) -> None:
     """Deferred launches are built and run at its end, but not after an exception."""
     text = "import ftensor as ft; t = ft.tensor([1.0]).exp()"
     fails = run(text + "\nraise RuntimeError('why')", tmp_path)
@@ -212,7 +213,7 @@ def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
     assert output(ends) == [] and built(ends) == 1
 
 
-def test_an_image_of_the_program_comes_behind_what_is_put_off(tmp_path: Path, xrt_folder: Path) -> None:
+def test_image_of_the_program_is_loaded_after_deferred_launches(tmp_path: Path, xrt_folder: Path) -> None:
     image = make(xrt_folder, "own", ("axpy", "bits"))
     text = f"""
 import ftensor as ft
@@ -230,7 +231,7 @@ except ft.KernelNotBuilt:
     assert output(done) == ["[1.0, 2.0, 3.0]"] * 2 + ["not built"] and built(done) == 1
 
 
-def test_threads_and_forks_amid_what_is_put_off(tmp_path: Path) -> None:
+def test_threads_and_forks_with_deferred_launches(tmp_path: Path) -> None:
     text = """
 import os, threading
 import ftensor as ft
@@ -266,9 +267,9 @@ for k in range(6):
     assert output(run(text, tmp_path)) == ["7 [1.0, 2.0, 3.0]"]
 
 
-def test_a_finalizer_amid_the_launches(tmp_path: Path) -> None:
-    """Its launches follow theirs; it may not read values, because those may depend on the deferred
-    launches."""
+def test_finalizer_during_deferred_launches(tmp_path: Path) -> None:
+    """Its launches come after the deferred ones. It may not read values, since those may depend on
+    deferred launches."""
     text = """
 import sys, weakref
 import ftensor as ft
@@ -291,8 +292,8 @@ print(root.tolist()[0], made[0].tolist())
 
 
 @pytest.mark.parametrize("reads", [True, False], ids=["reads", "launches"])
-def test_a_signal_while_kernels_are_built(tmp_path: Path, reads: bool, nothing_left: None) -> None:
-    """Its handler may use deferred tensors freely."""
+def test_signal_while_kernels_are_built(tmp_path: Path, reads: bool, nothing_left: None) -> None:
+    """The handler may use deferred tensors."""
     begun, go, script = tmp_path / "begun", tmp_path / "go", tmp_path / "cxx"
     os.mkfifo(begun)
     os.mkfifo(go)

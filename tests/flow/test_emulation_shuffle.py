@@ -53,19 +53,21 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("waits_for_kernel", "waits_for_result", "right"), [(True, True, True), (False, True, False), (True, False, False)]
 )
-def test_a_missing_wait_shows(image: Path, waits_for_kernel: bool, waits_for_result: bool, right: bool) -> None:
+def test_missing_wait_gives_wrong_data(
+    image: Path, waits_for_kernel: bool, waits_for_result: bool, right: bool
+) -> None:
     text = HOST.format(waits_for_kernel=waits_for_kernel, waits_for_result=waits_for_result)
     (wrong,) = output(host(text, image, options=("--shuffle", "1")))
     assert (wrong == "0") == right
 
 
-def test_a_seed_that_is_none() -> None:
+def test_invalid_seed() -> None:
     done = emulate("true", options=("--shuffle", "-1"))
     assert done.returncode == 2 and "a seed is an integer from 0 on, not '-1'" in done.stderr
 
 
 class Unit:
-    """A unit that notes when its launch runs; the test says when it ends."""
+    """A unit that records when its launch runs. The test decides when it ends."""
 
     def __init__(self, name: str, order: list[str], streams: tuple[str, ...] = ()) -> None:
         self.name, self.running, self._order = name, False, order
@@ -90,7 +92,7 @@ def order_of(seed: int, names: str, **keywords: Any) -> list[str]:
     at_once = len(order)
     for _ in range(2 * len(units) * len(units) * POLLS_BEFORE_RUN):
         shuffle.note_poll()
-    # None of the held ones ends, so the next one waits, unless both are joined by streams.
+    # None of the held ones ends, so the next one waits, unless both are connected by streams.
     assert len(order) == (len(units) if keywords else min(at_once + 1, len(units)))
     for _ in units:
         for unit in units:
@@ -101,18 +103,18 @@ def order_of(seed: int, names: str, **keywords: Any) -> list[str]:
     return order
 
 
-def test_a_seed_is_an_order() -> None:
+def test_seed_determines_the_order() -> None:
     orders = {tuple(order_of(seed, "abc")) for seed in range(60)}
     assert len(orders) == 6
     assert order_of(5, "abcdef") == order_of(5, "abcdef")
 
 
-def test_kernels_that_are_joined_run_together() -> None:
+def test_connected_kernels_run_together() -> None:
     """None of them ends before all run."""
     order_of(1, "abc", streams=("in",))
 
 
-def test_an_unloaded_image_leaves_no_launch() -> None:
+def test_unloading_an_image_drops_its_launches() -> None:
     order: list[str] = []
     shuffle, units = LaunchShuffle(1), [Unit(str(k), order) for k in range(20)]
     for unit in units:
@@ -122,7 +124,7 @@ def test_an_unloaded_image_leaves_no_launch() -> None:
     assert sorted(order) == sorted(unit.name for unit in units)
 
 
-def test_a_unit_whose_launch_has_ended_may_be_held_again() -> None:
+def test_unit_can_be_held_again_after_its_launch() -> None:
     order: list[str] = []
     shuffle, unit = LaunchShuffle(1), Unit("a", order)
     for count in range(1, 20):

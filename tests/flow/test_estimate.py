@@ -22,7 +22,7 @@ from .. import forked
 
 # Against published figures
 
-# How far off each kind of figure may come out; docs/performance-model.md has the same table.
+# The allowed error of each kind of figure; docs/performance-model.md has the same table.
 WORST = {"reads": 0.10, "writes": 0.26, "HBM": 0.12, "host": 0.17, "launches": 0.13, "bank": 0.01}
 
 
@@ -46,7 +46,7 @@ def test_docs_have_the_designs():
         figures = f"{d.published:.3g} {d.unit} | {d.model:.3g} | {d.factor:.2f} | {careful}"
         line = f"| {d.quantity} | {figures} | {d.role} | {d.source} |"
         assert line in text, line
-        assert 0.5 < d.factor < 3  # beyond that, the model is to be mended
+        assert 0.5 < d.factor < 3  # beyond that, the model needs a correction
         assert 1 / 1.3 <= d.factor <= 1.3 or (d.reason and d.reason in " ".join(text.split())), d.quantity
         assert d.role == "check" or 1 / 1.25 <= d.factor <= 1.25, "a parameter fits the figures that set it"
         assert f"{d.source}" in published.text() and f"{d.factor:.2f}" in published.text()
@@ -82,7 +82,7 @@ def test_every_figure_has_a_source():
             assert figure.source and figure.value > 0, (board.name, name)
 
 
-def test_boards_are_found_by_the_names_people_use():
+def test_boards_are_found_by_common_names():
     assert boards.find("u55c") is boards.find("Alveo U55C") is boards.find("alveo-u55c")
     with pytest.raises(EstimateError, match="u55c"):
         boards.find("u99")
@@ -91,7 +91,7 @@ def test_boards_are_found_by_the_names_people_use():
 # The model's own properties
 
 
-def test_rates_grow_with_bursts_and_never_pass_the_bank():
+def test_rates_grow_with_bursts_up_to_the_bank():
     board = boards.find("u200")
     for write in (False, True):
         rates = [model.port_rate(board, 512, b, 4, 300, write) for b in (1, 2, 4, 16, 64, 256)]
@@ -132,7 +132,7 @@ def add_key(n_outs="v", ins="vv", lanes=16, op="add", body="a + b"):
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 16])
-def test_a_block_is_that_of_the_kernel(lanes):
+def test_block_size_is_the_kernels(lanes):
     key = add_key(lanes=lanes)
     text = source(KernelGroup("add", (key,), "burst"))
     block = int(re.search(r"BLOCK = (\d+);", text)[1])
@@ -140,19 +140,19 @@ def test_a_block_is_that_of_the_kernel(lanes):
     assert {loop.name: loop.entries for loop in counted}["compute"] == 4096 // block
 
 
-def test_a_large_add_is_bound_by_a_port_or_a_bank():
+def test_large_add_is_bound_by_a_port_or_a_bank():
     n = 1 << 24
     ddr, hbm = (BoardConfig(boards.find(name), 300.0) for name in ("u200", "u55c"))
     on_ddr, on_hbm = (estimate(KernelLaunch(add_key(), 1, n), s) for s in (ddr, hbm))
     assert on_ddr.loop == n / 16 and on_ddr.moved_bytes == 12 * n
-    # A pseudo channel gives less than a 512-bit port takes, a DIMM nearly as much.
+    # A pseudo-channel has less bandwidth than a 512-bit port uses, a DIMM nearly as much.
     assert on_hbm.bound == "bank"
     assert on_hbm.kernel == pytest.approx(4 * n / (14.375e9 * 0.916), rel=0.01)
     assert on_ddr.kernel < on_hbm.kernel
-    # Units share the buffers, so on one bank for each they bring nothing more.
+    # Units share the buffers, so with one bank for each buffer more units are no faster.
     more = estimate(KernelLaunch(add_key(), 4, n), hbm)
     assert more.kernel == pytest.approx(on_hbm.kernel, rel=0.01)
-    # All three operands in one bank take three times as long.
+    # With all three operands in one bank it takes three times as long.
     shared = estimate(KernelLaunch(add_key(), 1, n), BoardConfig(hbm.board, 300.0, "HBM[0]"))
     assert shared.kernel == pytest.approx(3 * on_hbm.kernel, rel=0.01)
 
@@ -167,7 +167,7 @@ def two_kernels(banks=""):
 
 
 def exchanged(*uses):
-    """A trace of launches, given (key, numbers of their buffers)."""
+    """Returns a trace of launches, given (key, numbers of their buffers)."""
     from ftensor.toolchain.trace import Trace
 
     trace = Trace()
@@ -179,7 +179,7 @@ def exchanged(*uses):
     return trace
 
 
-def test_tensors_that_kernels_in_several_banks_exchange_are_charged():
+def test_copies_between_banks_are_counted():
     """12 ports each are more than one bank takes, so the kernels are in two banks of a U200."""
     add, mul, groups = two_kernels()
     u200 = boards.find("u200")
@@ -202,7 +202,7 @@ def test_one_memory_needs_no_copies(name, banks):
     assert not bank_copies(chain, groups, boards.find(name))
 
 
-def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
+def test_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
     n = 1 << 20
     setup = BoardConfig(boards.find("u200"), 300.0)
     one = estimate(KernelLaunch(add_key(lanes=1), 1, n), setup)
@@ -211,14 +211,14 @@ def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
     assert one.kernel == pytest.approx(4 * four.kernel, rel=0.01)
 
 
-def test_a_small_tensor_is_bound_by_the_launch_and_crossing_costs_more():
+def test_small_tensor_is_bound_by_the_launch():
     e = estimate(KernelLaunch(add_key(), 1, 1000), BoardConfig(boards.find("u55c"), 300.0))
     assert e.largest_part(90e-6, True) == "launch"
     assert e.to_board == (4000, 4000) and e.to_host == (4000,)
     assert e.link_seconds == pytest.approx(3 * 13.6e-6, rel=0.1)
 
 
-def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():
+def test_lower_clock_is_slower_unless_bound_by_the_bank():
     launch, board = KernelLaunch(add_key(), 1, 1 << 24), boards.find("u55c")
     times = [estimate(launch, BoardConfig(board, clock)).kernel for clock in (100.0, 200.0, 300.0, 400.0)]
     assert times[0] > times[1] > times[2] * 1.001
@@ -296,7 +296,7 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
         } <= names
 
 
-def test_results_beside_those_that_scatter_leave_one_by_one():
+def test_groups_that_scatter_write_single_elements():
     """All members of such a kernel write in one loop."""
     line = 'ops = ["copy"]\ndtypes = ["float32"]\nindex = ["int64"]\nlayouts = '
     cycles = []
@@ -324,18 +324,19 @@ def product(shape, units=1, whole=1, mode=0):
     return estimate(KernelLaunch(key, units, geometry=geometry), BoardConfig(boards.find("u200"), 300.0))
 
 
-def test_a_large_product_keeps_its_operators_at_work():
+def test_large_product_keeps_its_operators_busy():
     e = product((1024, 1024, 1024))
     assert e.bound == "loop"
     assert 0.9 * e.cycles < 1024**3 / 256 < e.cycles
-    # Few rows leave turns of a block empty; only deep sums hide that results leave by elements.
+    # With few rows, parts of a block are empty. Only deep sums hide that results are written one by
+    # one.
     assert product((16, 1024, 1024)).cycles > 4 * e.cycles * 16 / 1024
     shallow = [product((1024, 64, 1024), whole=whole).cycles for whole in (1, 0)]
     assert shallow[1] > 2 * shallow[0]
     assert product((1024, 1024, 1024), whole=0).cycles < 1.05 * e.cycles
 
 
-def test_recording_leaves_the_device_as_it_was():
+def test_recording_restores_the_device():
     script = (
         "import numpy as np, ftensor as ft\n"
         "from ftensor._device import default_backend\n"

@@ -30,7 +30,7 @@ def program(tmp_path):
     return path
 
 
-def test_command_prints_both_totals_and_says_what_it_is(program):
+def test_command_prints_both_totals_and_their_meaning(program):
     done = run(program, "x")
     assert done.returncode == 0, done.stderr
     assert "sum 128000.0 x" in done.stdout
@@ -51,7 +51,7 @@ def test_command_json(program):
     assert got["assumptions"]["clock_mhz"] == 250
     assert all(f["source"] for f in got["board"]["figures"].values())
     add = next(x for x in got["launches"] if x["op"] == "add")
-    assert (add["count"], add["units"], add["size"]) == (3, 3, "64000")  # 16384 elements a unit
+    assert (add["count"], add["units"], add["size"]) == (3, 3, "64000")  # 16384 elements for each unit
     assert add["bytes"] == 3 * 256000
     assert (add["bytes_to_board"], add["bytes_to_host"]) == (512000, 256000)
     total = got["total"]
@@ -91,7 +91,7 @@ def test_bytes_that_would_cross_are_the_operands(tmp_path):
         both[1] += x["bytes_to_host"] * x["count"]
     assert crossing["add"] == [4 * (100 * 1000 + 1000), 4 * 100 * 1000]
     assert crossing["sum"] == [4 * 64 * 1000, 4 * 64]
-    assert crossing["mean"] == [4 * 64 * 1000, 4]  # the partial sums of its splits stay
+    assert crossing["mean"] == [4 * 64 * 1000, 4]  # the partial sums of its splits stay on the device
     assert crossing["matmul"] == [4 * (150 * 130 + 130 * 170), 4 * 150 * 170]  # and so do panels
     # The rows that are found with their indices, and the transposed matrix.
     assert crossing["copy"] == [4 * 900 + 8 * 3 + 4 * 600, 4 * 900 + 4 * 600]
@@ -122,7 +122,7 @@ def test_widened_accesses_are_faster(tmp_path):
     assert times[0] > 1.05 * times[1]
 
 
-def test_command_with_an_inventory_names_what_is_missing(program):
+def test_command_with_an_inventory_names_missing_kernels(program):
     program.write_text(program.read_text() + "a.acosh()\n")
     done = run("--json", "--inventory", "minimal", program)
     assert done.returncode == 0, done.stderr
@@ -141,7 +141,7 @@ def test_command_with_an_inventory_names_what_is_missing(program):
         ([], "raise KeyError('mine')", "KeyError: 'mine'"),
     ],
 )
-def test_mistakes_get_one_message(tmp_path, arguments, text, message):
+def test_invalid_arguments_give_one_message(tmp_path, arguments, text, message):
     path = tmp_path / "program.py"
     if text is not None:
         path.write_text(text)
@@ -153,14 +153,14 @@ def test_mistakes_get_one_message(tmp_path, arguments, text, message):
 
 
 @pytest.mark.parametrize("end, status", [("3", 3), ("'no data'", 1), ("True", 1), ("256 + 7", 7)])
-def test_a_program_that_fails_gives_its_exit_status(tmp_path, end, status):
+def test_failing_program_gives_its_exit_status(tmp_path, end, status):
     path = tmp_path / "program.py"
     path.write_text(f"import sys, ftensor as ft\nft.ones(9) + 1\nsys.exit({end})")
     for done in (run(path), forked.run("-m", "ftensor", "kernels", "--trace", path, env=dict(os.environ))):
         assert done.returncode == status and "failed" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_an_option_behind_the_program_is_the_programs_and_is_told(tmp_path):
+def test_option_after_the_program_is_passed_on_with_a_note(tmp_path):
     path = tmp_path / "program.py"
     path.write_text("import sys, ftensor as ft\nft.ones(9) + 1\nassert sys.argv[1:] == ['--board']")
     done = run(path, "--board")
@@ -176,7 +176,7 @@ def test_rows_of_a_graph_may_be_shorter_than_a_beat(tmp_path):
     assert (done.returncode, done.stdout.split()[0]) == (0, "144.0"), done.stderr
 
 
-def test_a_graph_with_a_result_of_one_element(program):
+def test_graph_with_a_result_of_one_element(program):
     program.write_text(
         "import ftensor as ft\nprint(ft.jit(lambda x, s: (x * 2 * s, s + 1))(ft.ones(1024), ft.ones(1))[1].item())"
     )

@@ -1,4 +1,5 @@
-"""The image of an estimate: graphs with lanes and units, networks with folds, what a board can't hold."""
+"""The image of an estimate: graphs with lanes and units, networks with folding, kernels that do not
+fit on a board."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ def command(folder: Path, *words: str) -> str:
 
 @needs
 @pytest.mark.long
-def test_a_network_is_estimated_with_its_cycles_and_traced(tmp_path: Path) -> None:
-    """Also the inventory of the program has it, with the folds for a U55C."""
+def test_network_is_estimated_with_its_cycles_and_traced(tmp_path: Path) -> None:
+    """The program's inventory has it too, with the folding for a U55C."""
     (tmp_path / "program.py").write_text(NETWORK)
     said = command(tmp_path, "estimate", "--json", "--board", "kv260", "program.py")
     found: dict[str, Any] = json.loads(said[said.index("{") : said.rindex("}") + 1])
@@ -105,7 +106,7 @@ def dear(x: Any) -> Any:
     return x
 
 
-def test_a_graph_has_the_units_that_fit(tmp_path: Path) -> None:
+def test_graph_has_the_units_that_fit(tmp_path: Path) -> None:
     launch = graph_of(norm, tmp_path)
     seconds = {name: report(traced(launch), BoardConfig(find(name), 300), 1, None) for name in ("u55c", "kv260")}
     (line,) = seconds["u55c"].lines
@@ -123,8 +124,8 @@ def test_a_graph_has_the_units_that_fit(tmp_path: Path) -> None:
     assert few.lines[0].estimate.launch.units == 1, "rows that are worth one unit"
 
 
-def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None:
-    """The host computes it; copies count."""
+def test_kernels_too_large_for_a_board_are_not_estimated(tmp_path: Path) -> None:
+    """The host computes them, and the copies are counted."""
     small, large = graph_of(norm, tmp_path), graph_of(dear, tmp_path)
     found = report(traced(small, large), BoardConfig(find("kv260"), 300), 1, None)
     assert [line.estimate.launch.key.name for line in found.lines] == [small.key.name]
@@ -139,8 +140,8 @@ def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None
     assert len(there.lines) == 2 and not there.missing and "Area of its 2 kernels: LUT " in text(there)
 
 
-def test_a_graph_too_large_for_export_has_no_room(tmp_path: Path) -> None:
-    """Also where it takes less than an image may; one limit for both."""
+def test_graph_too_large_for_export_does_not_fit(tmp_path: Path) -> None:
+    """One limit applies to both, even if the graph alone takes less than an image may."""
 
     def large(x: Any) -> Any:
         for _ in range(5):
@@ -171,7 +172,7 @@ def lenet(folder: Path, images: int = 64) -> KernelLaunch:
     return KernelLaunch(group.members[0], 1, images)
 
 
-def test_a_network_leaves_room_for_a_graph_that_takes_longer(tmp_path: Path) -> None:
+def test_network_leaves_room_for_a_slower_graph(tmp_path: Path) -> None:
     network, graph, board = lenet(tmp_path), graph_of(norm, tmp_path), find("kv260")
     apart = {launch: report(traced(launch), BoardConfig(board, 300), 1, None).kernels for launch in (network, graph)}
     both = report(traced(network, graph), BoardConfig(board, 300), 1, None)
@@ -184,8 +185,8 @@ def test_a_network_leaves_room_for_a_graph_that_takes_longer(tmp_path: Path) -> 
     assert line.kernel / (1 << 20) < 0.7 * times["network"] / 64, "more images, and faster folds"
 
 
-def test_units_are_those_of_ops_and_graphs(tmp_path: Path) -> None:
-    """A network has one, and a user's kernel says nothing about others."""
+def test_units_of_ops_and_graphs(tmp_path: Path) -> None:
+    """A network has one unit, and a user kernel says nothing about others."""
     network, graph, board = lenet(tmp_path), graph_of(norm, tmp_path), find("u55c")
     image = program_image({network: 1, graph: 1}, board, 4)
     assert {group.members[0].skeleton: group.units for group in image.fitting.groups} == {"network": 1, "staged": 4}
@@ -195,7 +196,7 @@ def test_units_are_those_of_ops_and_graphs(tmp_path: Path) -> None:
     assert [group.units for group in image.fitting.groups] == [2]
 
 
-def test_an_inventory_that_does_not_fit_is_said(tmp_path: Path) -> None:
+def test_inventory_that_does_not_fit_is_reported(tmp_path: Path) -> None:
     launch = graph_of(dear, tmp_path)
     groups = expand(read(tmp_path / "graph.toml"))
     found = report(traced(launch), BoardConfig(find("kv260"), 300), 1, groups)

@@ -1,4 +1,5 @@
-"""Estimates, reports and areas of jitted programs on rows of every length about a beat: no exception, no NaN."""
+"""Estimates, reports and areas of jitted programs on rows of every length near a beat: no
+exception, no NaN."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ftensor.estimate import report
 from ..fuzz_estimates import DTYPES, traced, wrong_in
 
 MADE = ["a = made('{of}', 6, {{n}})", "b = made('{of}', 6, {{n}} + 1)[:, 1:]"]
-# A fold of rows and its use, passes over rows, elements alone.
+# A reduction of rows and its use, passes over rows, elementwise ops.
 PROGRAMS = {
     "mean": ["t0 = a.mean(-1)", "t1 = t0 * 2 + 1"],
     "softmax": ["t0 = (a * b).softmax(-1)"],
@@ -20,7 +21,7 @@ PROGRAMS = {
     "elements": ["t0 = a == b", "t1 = t0.to(ft.float32)"],
 }
 
-# The mean is one kernel for each length, so its lengths are those next to powers of two, and a few others.
+# The mean is one kernel for each length, so its lengths are near powers of two, and a few others.
 LENGTHS = {"mean": (0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40)}
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the C simulation needs g++")
@@ -31,7 +32,7 @@ def made(of: str) -> list[str]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_rows_of_every_length_about_a_beat(program: str) -> None:
+def test_rows_of_every_length_near_a_beat(program: str) -> None:
     lengths = LENGTHS.get(program, range(41))
     assert not [(n, problem) for n in lengths for problem in wrong_in(made("float32"), PROGRAMS[program], n)]
 
@@ -49,7 +50,7 @@ def test_graphs_are_kernels_of_stages() -> None:
     assert found is not None and [type(launch.key).__name__ for launch in found[0].launches] == ["StagedKey"]
 
 
-def test_an_estimate_that_is_no_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_estimate_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = report.estimate
     monkeypatch.setattr(report, "estimate", lambda *of: replace(plain(*of), kernel=float("nan")))
     assert next(wrong_in(made("float32"), PROGRAMS["mean"], 5)) == "kernel of nan s on u55c"

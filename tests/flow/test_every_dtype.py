@@ -1,7 +1,9 @@
-"""Every dtype on its way to a board: traced, built and run; those of few ops, too, of which no ready inventory asks.
+"""Every dtype on its way to a board: traced, built and run. This includes dtypes with few ops,
+which no built-in inventory has.
 
-One program fills, copies, converts, compares and writes parts of tensors of every dtype. What its trace names
-is one image of each flow, which then has every kernel that the program launches.
+One program fills, copies, converts, compares and writes parts of tensors of every dtype. The
+inventory of its trace gives one image for each flow, which then has every kernel that the program
+launches.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from .dtypes_program import DTYPES, VALUES
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(__file__).with_name("dtypes_program.py")
-# Dtypes of few ops, of which no ready inventory has a kernel.
+# Dtypes with few ops, for which no built-in inventory has a kernel.
 BARE = ("uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2", "complex32")
 
 
@@ -34,14 +36,14 @@ def run(folder: Path, *words: str | Path, **settings: str) -> None:
 
 
 def trace(folder: Path, inventory: str, out: str, *names: str) -> None:
-    """Writes the inventory of the program, and what it computed meanwhile."""
+    """Writes the inventory of the program, and the results of the traced run."""
     words = ("-m", "ftensor", "kernels", "--write", inventory, "--trace", PROGRAM, out, *names)
     run(folder, *words, FTENSOR_DEVICE="csim")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the inventory of the program, and what it computed as it was traced."""
+    """A folder with the program's inventory, and the results of the traced run."""
     folder = tmp_path_factory.mktemp("dtypes")
     trace(folder, "every.toml", "traced.npz")
     return folder
@@ -54,7 +56,7 @@ def image(folder: Path) -> Path:
 
 
 def expected(name: str) -> dict[str, torch.Tensor]:
-    """What the program leaves in a dtype, from values that were written down."""
+    """Returns the program's results in a dtype, computed from stored values."""
     of = getattr(torch, name)
     held = [min(v, 1) for v in VALUES] if of is torch.bool else VALUES
     rolled = [held[-1], *held[:-1]]
@@ -89,7 +91,7 @@ def expected(name: str) -> dict[str, torch.Tensor]:
 
 
 def is_right(file: Path, names: tuple[str, ...] = DTYPES) -> None:
-    """Every result of the program is there, bit by bit what torch makes of the values."""
+    """Checks that every result of the program exists and has torch's bits."""
     assert set(DTYPES) > set(BARE)
     wanted = {f"{name}, {what}": t for name in names for what, t in expected(name).items()}
     with np.load(file) as found:
@@ -98,7 +100,7 @@ def is_right(file: Path, names: tuple[str, ...] = DTYPES) -> None:
     assert not wrong
 
 
-def test_a_trace_computes_every_dtype(folder: Path) -> None:
+def test_trace_computes_every_dtype(folder: Path) -> None:
     is_right(folder / "traced.npz")
     text = (folder / "every.toml").read_text()
     assert not [name for name in DTYPES if f"{name}(" not in text]
@@ -116,8 +118,8 @@ def test_the_image_computes_the_same_under_xrt(folder: Path, image: Path) -> Non
 
 
 @pytest.mark.long
-def test_kernels_on_request_serve_dtypes_of_few_ops(folder: Path, tmp_path: Path) -> None:
-    """One dtype of each kind: the image above has all of them under XRT, too."""
+def test_kernels_on_request_for_dtypes_with_few_ops(folder: Path, tmp_path: Path) -> None:
+    """One dtype of each kind; the image above has all of them under XRT, too."""
     require_xrt()
     names = ("uint32", "float8_e4m3fn", "complex32")
     words = ("-m", "ftensor", "emulate", "--", sys.executable, PROGRAM, "request.npz", *names)
@@ -126,8 +128,8 @@ def test_kernels_on_request_serve_dtypes_of_few_ops(folder: Path, tmp_path: Path
 
 
 @pytest.mark.long
-def test_intels_emulator_serves_dtypes_of_few_ops(folder: Path) -> None:
-    """Tests of kernels run with the other dtypes on this emulator."""
+def test_intels_emulator_with_dtypes_with_few_ops(folder: Path) -> None:
+    """Kernel tests run the other dtypes on this emulator."""
     if emulator.driver() is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "Intel's FPGA emulator is not here"
         pytest.skip(f"Intel's FPGA emulator is not in {emulator.default_folder()}")

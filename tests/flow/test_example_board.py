@@ -1,4 +1,4 @@
-"""The board example: XRT finds the same names of the digits as this machine's device."""
+"""The board example: XRT classifies the digits as this machine's device does."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_xrt_gives_the_same_names(digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_xrt_gives_the_same_labels(digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_xrt()
     if shutil.which("g++") is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "g++ is not here"
@@ -50,18 +50,18 @@ def test_xrt_gives_the_same_names(digits: Path, tmp_path: Path, monkeypatch: pyt
     assert ESTIMATE.search(done.stdout)
     assert done.stdout.endswith(f"picture: {tmp_path / 'board.png'}\n")
     assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
-    # With one name changed, the comparison fails.
+    # With one label changed, the comparison fails.
     names = np.load(tmp_path / "names.npy")
     names[5] += 1
     np.save(tmp_path / "names.npy", names)
     on_xrt = runpy.run_path(str(ROOT / "examples" / "board.py"))["on_xrt"]
-    monkeypatch.setitem(on_xrt.__globals__, "run", lambda *words: "")  # XRT's names are there
+    monkeypatch.setitem(on_xrt.__globals__, "run", lambda *words: "")  # XRT's labels exist
     with pytest.raises(SystemExit, match="1 of 797 names differ"):
         on_xrt(tmp_path)
 
 
-def test_without_a_compiler_the_command_is_named(digits: Path, tmp_path: Path) -> None:
-    """The rest continues: the estimate uses the available device."""
+def test_missing_compiler_error_names_the_command(digits: Path, tmp_path: Path) -> None:
+    """The rest continues, and the estimate uses the available device."""
     shutil.copy(digits / "names.npy", tmp_path)
     done = run("board.py", tmp_path, CXX="no-such-compiler")
     assert done.returncode == 0, done.stderr

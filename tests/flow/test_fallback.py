@@ -1,4 +1,5 @@
-"""Ops whose kernels an image lacks run on the host: equal results, counted, by the policy."""
+"""Ops whose kernels an image lacks run on the host: results are equal and counted, and the policy
+applies."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ KINDS = [("csim", "runtime"), ("csim", "csim"), ("own", "runtime")]
         for k, name in enumerate(CASES)
     ],
 )
-def test_an_image_without_kernels(use: Any, kind: str, host: str, name: str) -> None:
+def test_image_without_kernels(use: Any, kind: str, host: str, name: str) -> None:
     backend = use("ft_", "separate-memory" if kind == "own" else kind, host)
     expression, op = CASES[name]
     got = expression(ft)
@@ -49,7 +50,7 @@ def test_an_image_without_kernels(use: Any, kind: str, host: str, name: str) -> 
             assert part.device == ft.device("fpga:0") and part._storage.backend is backend
 
 
-def test_what_is_there_runs_on_the_device(use: Any) -> None:
+def test_existing_kernels_run_on_the_device(use: Any) -> None:
     use("ft_exp_")
     x = arange(ft, 3, 4)
     same((x + 1).neg(), -(arange(torch, 3, 4) + 1))
@@ -73,7 +74,7 @@ def test_report_counts_each_call_and_starts_again(use: Any) -> None:
     assert ft.fallback_report() == () and len(report) == 2
 
 
-def test_a_strided_result_is_spread_by_the_device_where_it_can_copy(use: Any) -> None:
+def test_device_writes_strided_results_if_it_can_copy(use: Any) -> None:
     for lacks, copies in (("ft_exp_", 2), ("ft_", 41)):
         ft.fallback_report().reset()
         use(lacks, "separate-memory")
@@ -85,7 +86,7 @@ def test_a_strided_result_is_spread_by_the_device_where_it_can_copy(use: Any) ->
         same(result, want)
 
 
-def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_kernels_are_cached_until_a_new_image(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = use("ft_exp_")
     x = arange(ft, 37)
     plans: list[Any] = []
@@ -97,7 +98,7 @@ def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: p
     )
     x.exp()
     x.exp()
-    # Once only; on the host as well, unless a test before has done the like there.
+    # Only once, also on the host, unless an earlier test has done the same there.
     assert plans.count(backend) == 1
     assert len(plans) <= 2
     ft.set_fallback("error")
@@ -108,8 +109,8 @@ def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: p
     assert sum(row.calls for row in ft.fallback_report()) == 2
 
 
-def test_a_jitted_function_without_one_of_its_kernels_runs_as_it_is(use: Any) -> None:
-    """It is traced once, and again when a new image has the missing kernel: then it is one
+def test_jitted_function_without_one_of_its_kernels_runs_eagerly(use: Any) -> None:
+    """It is traced once, and again when a new image has the missing kernel. Then it is one
     launch."""
     backend = use("ft_(exp_|.*staged)")
     ran = []
@@ -132,7 +133,7 @@ def test_a_jitted_function_without_one_of_its_kernels_runs_as_it_is(use: Any) ->
     assert len(ran) == 6 and sum(row.calls for row in ft.fallback_report()) == 3
 
 
-def test_what_is_recorded_asks_for_no_kernel_that_its_image_lacks(use: Any) -> None:
+def test_recording_requests_no_missing_kernel(use: Any) -> None:
     use("ft_(fir|conv)")
     x, taps = arange(ft, 1, 1, 9), ft.ones(1, 1, 3)
     with trace.recording(1) as seen:
@@ -141,9 +142,9 @@ def test_what_is_recorded_asks_for_no_kernel_that_its_image_lacks(use: Any) -> N
     assert "fir" not in {launch.key.skeleton for launch in seen.launches}
 
 
-def test_what_is_recorded_leaves_memory_as_the_device_has_it() -> None:
+def test_recording_does_not_change_allocated_memory() -> None:
     backend = default_backend()
-    ft.fpga.empty_cache()  # or a free block may serve
+    ft.fpga.empty_cache()  # otherwise a free block may be used
     blocks = set(backend.pool.blocks)
     with trace.recording(1):
         result = ft.ones(3 << 20)
@@ -227,7 +228,7 @@ def test_errors_are_those_of_the_op(use: Any, kind: str) -> None:
         x[ft.tensor([0, 7])]
     with pytest.raises(IndexError, match="-9"):
         x[ft.tensor([3, -9])] = 8.0
-    np.testing.assert_array_equal(x.numpy(force=True), [0, 0.5, 1, 8, 2])  # the one in range
+    np.testing.assert_array_equal(x.numpy(force=True), [0, 0.5, 1, 8, 2])  # the index in range
     with pytest.raises(RuntimeError, match="cast"):
         ft.exp(x, out=ft.from_numpy(np.zeros(5, np.int64)))
     with pytest.raises(RuntimeError, match=r"overlap|single memory"):
@@ -239,7 +240,7 @@ def test_errors_are_those_of_the_op(use: Any, kind: str) -> None:
             ft.from_numpy(frozen).exp_()
 
 
-def test_only_the_elements_that_are_written_go_back(use: Any) -> None:
+def test_only_written_elements_are_copied_back(use: Any) -> None:
     backend = use("ft_", "separate-memory")
     x = ft.from_numpy(np.zeros(64, np.float32))
     sent: list[tuple[int, int]] = []
@@ -297,7 +298,7 @@ def test_tensors_of_two_devices_are_still_refused(use: Any) -> None:
     assert y._storage.backend is backend
 
 
-def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inventory_lines_in_an_error_add_the_kernel(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ftensor.toolchain.inventory import read as inventory
     from ftensor.toolchain.inventory.keys import fallback_key
 
@@ -324,7 +325,7 @@ def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.
         served = {error.entry}
         if isinstance(key, KernelKey) and fallback_key(key) is not None:
             served.add(fallback_key(key).entry)
-            # And one whose rows are whole vectors (kernels/select.py: in_rows).
+            # This one has rows of whole vectors (kernels/select.py: in_rows).
             by_row = tuple(replace(p, kind=ROW_VECTORS) if p.kind in "vsx" else p for p in key.ins)
             served.add(replace(key, ins=by_row).entry)
         assert served & built, (error, built)

@@ -1,4 +1,4 @@
-"""A program on an image that was built without one of its ops."""
+"""A program with an image that was built without one of its ops."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ assert y.device == ft.device("fpga:0")
 print([round(v, 3) for v in y.t().reshape(-1).tolist()])
 print([(row.op, row.calls, row.copies) for row in ft.fallback_report()])
 """
-# The host's limits don't replace the device's; the image's kernels are measured.
+# The host's limits do not apply to the device, and the image's kernels are measured.
 LIMITS = """
 import ftensor as ft
 with ft.profiler.profile() as p:
@@ -53,7 +53,7 @@ def run(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProces
     return forked.run(*arguments, env=os.environ | env, cwd=folder)
 
 
-def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
+def test_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text(INVENTORY)
     (tmp_path / "program.py").write_text(PROGRAM)
     build = ("-m", "ftensor", "build", "--target", "csim", "--inventory", "plain.toml")
@@ -124,9 +124,9 @@ print([found.get(op) for op in ("dense_cholesky", "dense_solve", "linalg.eigvals
 """
 
 
-def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
-    """The image has Cholesky factors; the triangles that it lacks, and NumPy's part, are counted.
-    Bodies of one kernel differ by dtype, op, and real or complex."""
+def test_factorizations_with_an_image(tmp_path: Path) -> None:
+    """The image has Cholesky factorization. The missing triangular solves and NumPy's part are
+    counted. Bodies of one kernel differ by dtype, op, and real or complex."""
     (tmp_path / "factors.toml").write_text(FACTORS)
     (tmp_path / "program.py").write_text(FACTORING)
     root = str(Path(__file__).parents[2])

@@ -1,4 +1,4 @@
-"""Transforms and filters of an image: rows that flow through stages, in C simulation and on XRT."""
+"""Transforms and filters of an image: rows stream through stages, in C simulation and on XRT."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def test_streaming_transforms_run_on_xrt(image: Path) -> None:
 
 
 def test_one_circuit_filters_real_and_complex_numbers() -> None:
-    """The opcode would choose between two; doubles have two, since complex ones enter half as fast."""
+    """The opcode would select one of two circuits. float64 has two, since complex samples enter at
+    half the rate."""
     real, pairs = FirKey(ft.float32, 16), FirKey(ft.complex64, 16)
     for members in ((real, pairs), (pairs, real)):
         group = KernelGroup("filters", members)
@@ -65,10 +66,10 @@ def test_one_circuit_filters_real_and_complex_numbers() -> None:
     assert KernelGroup("filters", doubles).bodies == doubles
 
 
-def test_the_model_counts_the_rows_that_are_under_way() -> None:
-    """A stage is half an iteration and 32 pairs behind the one before it; short rows share an
-    iteration, units share rows. Strided numbers come one in each cycle; contiguous ones leave in
-    one burst."""
+def test_model_counts_the_rows_in_the_pipeline() -> None:
+    """A stage is half an iteration and 32 pairs behind the previous one. Short rows share an
+    iteration, and units share rows. Strided numbers arrive one in each cycle, and contiguous ones
+    are written in one burst."""
     key = FftStreamKey(ft.complex64, 64)
     geometry = FftStreamGeometry(10, 5, 4, 32, 32, (1, 32), (1, 32))
     assert FftStreamGeometry.unpack(geometry.pack()) == geometry

@@ -1,4 +1,4 @@
-"""Reports of the check of FIFOs: of several launches and processes, and of `ftensor emulate`."""
+"""Reports of the FIFO check: of several launches and processes, and of `ftensor emulate`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ LONG = '{"accesses": 20000000, "polled": false, "long": true}'
     "texts", list(itertools.permutations([launch_report(waits=True), launch_report(elements=9), LONG]))
 )
 @pytest.mark.parametrize("devices", [1, 3])
-def test_reports_of_several_launches_are_one(tmp_path: Path, texts: tuple[str, ...], devices: int) -> None:
-    """In any order, of one device or of several, as a program may have several processes."""
+def test_reports_of_several_launches_are_merged(tmp_path: Path, texts: tuple[str, ...], devices: int) -> None:
+    """The order does not matter, nor the number of devices. A program may have several
+    processes."""
     reports = [fifos.FifoReports(tmp_path / f"fifos-{k}.json") for k in range(devices)]
     for k, text in enumerate(texts):
         reports[k % devices].add("k", text)
@@ -42,13 +43,13 @@ def test_reports_of_several_launches_are_one(tmp_path: Path, texts: tuple[str, .
     assert "1 of 3 launches could not be checked" in text and "p waits to write s" in text
 
 
-def test_a_launch_that_is_too_long_to_check_is_launch_report(tmp_path: Path) -> None:
+def test_launch_that_is_too_long_to_check(tmp_path: Path) -> None:
     fifos.FifoReports(tmp_path / "fifos-1.json").add("k", LONG)
     text = fifos.describe("k", fifos.collected(tmp_path)["k"])
     assert "the launch could not be checked" in text and "20000000 accesses" in text and "do not lock up" not in text
 
 
-def test_fifos_of_a_launch_that_locks_up_are_kept(tmp_path: Path) -> None:
+def test_fifos_of_a_deadlocked_launch_are_kept(tmp_path: Path) -> None:
     """Another launch may use other FIFOs."""
     other = launch_report(elements=3).replace('"s"', '"other"')
     reports = fifos.FifoReports(tmp_path / "fifos-1.json")
@@ -58,8 +59,8 @@ def test_fifos_of_a_launch_that_locks_up_are_kept(tmp_path: Path) -> None:
     assert (found["name"], found["elements"]) == ("s", 4)
 
 
-def test_emulation_reports_kernels_that_lock_up(tmp_path: Path) -> None:
-    """And ends with another status, as the program would hang on a board."""
+def test_emulation_reports_deadlocked_kernels(tmp_path: Path) -> None:
+    """Its exit status is another one, since the program would hang on a board."""
     require_xrt()
     (tmp_path / "pipe.cpp").write_text(PIPE)
     pack = ["-m", "ftensor", "image", "pack", "pipe.cpp", "pipe.xclbin"]
@@ -83,7 +84,7 @@ def test_emulation_reports_kernels_that_lock_up(tmp_path: Path) -> None:
     assert "has read the result in argument 'out' of kernel 'twice'" in warning and warning in done.stderr
 
 
-def test_a_file_that_cannot_be_written_is_said_before_the_program_runs(
+def test_unwritable_report_file_is_an_error_before_the_program_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran = tmp_path / "ran"

@@ -1,4 +1,5 @@
-"""The depths of FIFOs in DATAFLOW kernels: found by the check that runs behind each launch of an own kernel."""
+"""FIFO depths in DATAFLOW kernels, found by the check that runs after each launch of a user
+kernel."""
 
 from __future__ import annotations
 
@@ -55,14 +56,14 @@ def check(one: Random, report: dict[str, Any]) -> None:
     best = one.cycles(one.peak())
     assert report["best"] == best
     assert one.cycles(least) is not None and one.cycles(fast) == best
-    for s in range(len(found)):  # each is the least: one less locks up, or is slower
+    for s in range(len(found)):  # each depth is minimal: with one less, the kernel deadlocks or is slower
         assert least[s] == 1 or one.cycles(without(least, s)) is None
         assert fast[s] == 1 or one.cycles(without(fast, s)) != best
 
 
 @pytest.mark.parametrize("well, stuck", [(15, 5), pytest.param(200, 40, marks=pytest.mark.long)])
 def test_random_kernels_against_a_simulation(tmp_path: Path, well: int, stuck: int) -> None:
-    """Each planted deadlock is found, and none in a kernel that has none."""
+    """Each planted deadlock is found, and none in a kernel without one."""
     rng = random.Random(7)
     kernels = {f"well{k}": with_enough(made(rng), rng) for k in range(well)}
     while len(kernels) < well + stuck:
@@ -157,7 +158,8 @@ void both()
 """
 
 
-# Regions whose streams a (4 elements), b and c lock up, or do not, by what is a process of its own.
+# Regions whose streams a (4 elements), b and c deadlock or not, depending on what is a separate
+# process.
 FORMS = """
 static const int four = 4;
 static void fill(hls::stream<int> &a) { for (int i = 0; i < 4; i++) a.write(i); }
@@ -181,7 +183,7 @@ static void both_called(hls::stream<int> &a, hls::stream<int> &b)
     both(a, b);
 }
 """
-# A body, and the name of the process that waits to write; "" if none does. `late` reads b first.
+# A body, and the name of the process that waits to write ("" if none does). `late` reads b first.
 BODIES = {
     "an unrolled loop in a loop": (
         "for (int g = 0; g < 2; g++) { for (int i = 0; i < 4; i++) { [UNROLL] if (g) b.write(i); else a.write(i); } }"
@@ -242,7 +244,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 @pytest.mark.parametrize("form", BODIES)
 def test_processes_of_a_region(forms: Compiled, form: str) -> None:
-    """Each form of a statement is the processes that Vitis HLS makes of it."""
+    """Each form of a statement has the processes that Vitis HLS makes of it."""
     waits = forms.report(f"k{list(BODIES).index(form)}")["waits"]
     writers = [process.partition(" (")[0] for process, _, writes, _ in waits if writes]
     assert writers == ([BODIES[form][1]] if BODIES[form][1] else [])
@@ -263,7 +265,7 @@ extern "C" void two() { hls::stream<int> own("own"); own.write(1); own.read(); w
 """
 
 
-def test_a_static_stream_of_several_units(tmp_path: Path) -> None:
+def test_static_stream_of_several_units(tmp_path: Path) -> None:
     """Each compute unit has a thread, and on a board its own stream."""
     compiled = Compiled(tmp_path, STATIC.replace("COUNT", "20000"))
     at_once, reports = threading.Barrier(4), []
@@ -285,8 +287,8 @@ def test_a_static_stream_of_several_units(tmp_path: Path) -> None:
         assert report["accesses"] == 6 * 20000 + 2 * (kernel == "two") and not report["waits"]
 
 
-def test_a_stream_that_two_units_share_in_turn(tmp_path: Path) -> None:
-    """A function's static stream may have a name that no mark can read."""
+def test_stream_that_two_units_use_in_turn(tmp_path: Path) -> None:
+    """A function's static stream may have a name that no marker can read."""
     source = STATIC.replace("COUNT", "2").replace("static hls::stream<int> whole", "hls::stream<int> whole")
     compiled = Compiled(tmp_path, source)
     reports: list[dict[str, Any]] = []
@@ -307,7 +309,7 @@ def test_a_stream_that_two_units_share_in_turn(tmp_path: Path) -> None:
         ("static hls::stream<int> made(int n);", False),
     ],
 )
-def test_only_static_variables_are_the_units_own(text: str, own: bool) -> None:
+def test_only_static_variables_belong_to_a_unit(text: str, own: bool) -> None:
     marked = dataflow_marks.marked(text + "\nvoid f() {\n#pragma HLS DATAFLOW\n g(); }")
     assert marked is not None and ("static thread_local" in marked) == own
 
@@ -318,8 +320,9 @@ def regions(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 @pytest.mark.parametrize("name", ["nested", "unrolled", "repeated", "alone", "split"])
-def test_regions_that_do_not_lock_up(regions: Compiled, name: str) -> None:
-    """Functions of functions, turns of unrolled loops, regions in loops and loops in regions run at one time."""
+def test_regions_without_deadlock(regions: Compiled, name: str) -> None:
+    """Nested functions, iterations of unrolled loops, regions in loops and loops in regions run
+    concurrently."""
     report = regions.report(name)
     assert report["waits"] == []
     assert {f["least"] for f in report["fifos"]} == {1}
@@ -332,7 +335,7 @@ def test_depths_come_from_pragmas_macros_and_templates(regions: Compiled) -> Non
     assert [f["depth"] for f in found["split"]] == [4, 4]
 
 
-def test_who_waits_for_whom(regions: Compiled) -> None:
+def test_report_of_waiting_processes(regions: Compiled) -> None:
     report = regions.report("both")
     text = fifos.describe("both", report)
     assert "kernel both locks up on a board" in text
@@ -342,15 +345,15 @@ def test_who_waits_for_whom(regions: Compiled) -> None:
     assert f"a loop (regions.cpp:{line})" in text
 
 
-def test_a_fifo_within_one_process_must_hold_all(regions: Compiled) -> None:
-    """Nobody else takes the third element."""
+def test_fifo_inside_one_process_must_hold_all_elements(regions: Compiled) -> None:
+    """No other process reads the third element."""
     report = regions.report("in_one_process")
     assert report["waits"] == [["the kernel", "stream 1", True, "the kernel"]]
     assert report["fifos"][0]["least"] == 3
 
 
 def test_other_launches_are_not_recorded(regions: Compiled) -> None:
-    """C simulation of the same library asks for no report, so nothing is kept."""
+    """The C simulation of the same library requests no report, so nothing is recorded."""
     regions.library.nested()
     assert regions.library.ft_fifos_report() == b""
     assert regions.report("nested")["accesses"] == 6 * 40  # three streams
@@ -379,8 +382,8 @@ void shared()
 """
 
 
-def test_a_deadlock_is_found_in_a_long_launch(tmp_path: Path) -> None:
-    """Whether a launch locks up is found however long it is, as repeated accesses are kept once."""
+def test_deadlock_is_found_in_a_long_launch(tmp_path: Path) -> None:
+    """Repeated accesses are stored once, so a deadlock is found however long the launch is."""
     compiled = Compiled(tmp_path, LONG_LAUNCHES)
     late, shared = compiled.report("late"), compiled.report("shared")
     assert late["accesses"] == 24000000 and [row[1:3] for row in late["waits"]] == [["a", True], ["b", False]]
@@ -394,14 +397,14 @@ def test_polling_is_noted(regions: Compiled) -> None:
     assert "asks whether a FIFO is empty" in fifos.describe("alone", regions.report("alone"))
 
 
-def test_a_source_without_regions_is_left_alone(tmp_path: Path) -> None:
+def test_source_without_regions_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "plain.cpp"
     path.write_text('#include <hls_stream.h>\nextern "C" void k(int *a) { a[0] = 1; }\n')
     assert b"ft_fifos_report" not in user_kernels.library(path, ())
     assert dataflow_marks.marked("void f() {\n#pragma HLS PIPELINE\n}\n") is None
 
 
-def test_an_error_has_the_line_of_the_source(tmp_path: Path) -> None:
+def test_error_has_the_line_of_the_source(tmp_path: Path) -> None:
     path = tmp_path / "wrong.cpp"
     path.write_text("#include <hls_stream.h>\nvoid k() {\n#pragma HLS DATAFLOW\n  int a = 1;\n  nobody(a);\n}\n")
     with pytest.raises(RuntimeError, match=r"wrong\.cpp:5"):

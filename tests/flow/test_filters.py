@@ -1,5 +1,5 @@
 """Filters as stages of graphs: drawn chains on C simulation, XRT and Intel's emulator, in linked
-kernels; what no stage filters; the model's cycles."""
+kernels; filters that no stage computes; the model's cycles."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(*words: str, **env: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the chains, exported in C simulation, and the image of them."""
+    """The files of the chains, exported in C simulation, and their image."""
     path = tmp_path_factory.mktemp("filters")
     run("export", str(path), FTENSOR_DEVICE="csim")
     run("build", str(path), FTENSOR_DEVICE="csim")
@@ -53,7 +53,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @needs
 @pytest.mark.long
 def test_chains_have_the_bits_of_the_stated_order(folder: Path) -> None:
-    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software device."""
+    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software
+    device."""
     image = folder / "filters.xclbin"
     wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
     assert len(wanted.splitlines()) == 2 * len(chains())
@@ -67,7 +68,7 @@ def test_chains_have_the_bits_of_the_stated_order(folder: Path) -> None:
 @needs
 @pytest.mark.long
 def test_linked_kernels_have_the_same_bits(folder: Path) -> None:
-    """A kernel for each stage, of one chain of two filters."""
+    """One chain of two filters has a kernel for each stage."""
     chain = chains()[7]
     table = f'[[graph]]\nfile = "{chain.name}.json"\nstructure = "linked"\n'
     (folder / "linked.toml").write_text(table)
@@ -82,7 +83,8 @@ def test_linked_kernels_have_the_same_bits(folder: Path) -> None:
 @needs
 @pytest.mark.long
 def test_intels_emulator_adds_in_the_stated_order(folder: Path) -> None:
-    """Kernels joined by channels, of a filter alone, before a transform, of two filters, of signals."""
+    """Kernels connected by channels: a filter alone, before a transform, two filters, several
+    signals."""
     if emulator.driver() is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "Intel's FPGA emulator is not here"
         pytest.skip(f"Intel's FPGA emulator is not in {emulator.default_folder()}")
@@ -100,7 +102,7 @@ def test_intels_emulator_adds_in_the_stated_order(folder: Path) -> None:
 
 @pytest.mark.parametrize("k", [0, 1, 8, 9, 12])
 def test_the_sources_have_no_finding(k: int, tmp_path: Path) -> None:
-    """Every loop of a stage takes a cycle an iteration."""
+    """Every loop of a stage takes one cycle for each iteration."""
     copy_headers(tmp_path)
     chain = chains()[k]
     files = chain.function.export(str(tmp_path / chain.name), *map(ft.from_numpy, chain.operands(6)))
@@ -136,7 +138,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_refused_filters(why: str, tmp_path: Path) -> None:
-    """The error names the op, the line, the reason and the way out."""
+    """The error names the op, the line, the reason and an alternative."""
     function, message = REFUSED[why]
     x, taps = ft.randn(5, 64), ft.randn(8)
 
@@ -154,8 +156,8 @@ def test_refused_filters(why: str, tmp_path: Path) -> None:
     assert re.search(message, said), said
 
 
-def test_a_bank_is_filters_of_one_signal(tmp_path: Path) -> None:
-    """The way out that the refusal names: one kernel with a result for each filter."""
+def test_filter_bank_is_several_filters_of_one_signal(tmp_path: Path) -> None:
+    """This is the alternative that the error names: one kernel with a result for each filter."""
     x, taps = ft.randn(5, 64), ft.randn(3, 9)
 
     def bank(x: ft.Tensor, taps: ft.Tensor) -> list[ft.Tensor]:
@@ -168,7 +170,7 @@ def test_a_bank_is_filters_of_one_signal(tmp_path: Path) -> None:
     assert not files.apart and len(key.outs) == len(filters) == 3
 
 
-def test_the_graph_file_tells_filters(tmp_path: Path) -> None:
+def test_filters_of_a_graph_file_are_checked(tmp_path: Path) -> None:
     """A file with other taps than its filter, or rows of another length, is refused."""
     x, taps = ft.randn(5, 64), ft.randn(8)
     files = ft.jit(lambda x, t: conv1d((x * 2)[:, None], t[None, None], stride=4, padding=2)[:, 0].abs()).export(
@@ -192,7 +194,7 @@ def test_the_graph_file_tells_filters(tmp_path: Path) -> None:
 
 
 def test_cycles_and_products_of_the_schedule(tmp_path: Path) -> None:
-    """A beat of samples a cycle, and no more products than that needs."""
+    """The stage takes a beat of samples in each cycle, with no more products than needed."""
     unit = row_filter(ft.complex64, ft.float32, 64, 4, 30, 1)
     for lanes, products, results, phases in ((2, 32, 1, 2), (4, 64, 1, 1), (8, 128, 2, 1)):
         s = FilterSchedule(unit, lanes)
@@ -212,9 +214,9 @@ def test_cycles_and_products_of_the_schedule(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("board", "stride", "rate"), [("u55c", 4, 1000e6), ("kv260", 4, 480e6), ("u55c", 3, 1000e6)])
-def test_a_radio_chain_fits_boards(board: str, stride: int, rate: float, tmp_path: Path) -> None:
-    """Mix, 64 taps, every fourth or third (48 kHz to 16 kHz), transform of 1024, power, detection: a kernel that
-    takes more than `rate` samples a second."""
+def test_radio_chain_fits_boards(board: str, stride: int, rate: float, tmp_path: Path) -> None:
+    """Mix, 64 taps, every fourth or third sample (48 kHz to 16 kHz), transform of 1024, power,
+    detection: a kernel that takes more than `rate` samples a second."""
 
     def radio(x: ft.Tensor, carrier: ft.Tensor, taps: ft.Tensor, threshold: float) -> ft.Tensor:
         mixed, padding = (x * carrier)[:, None], (65 - stride) // 2
@@ -257,8 +259,8 @@ else:
 
 
 @needs
-def test_a_causal_filter_is_a_stage(tmp_path: Path) -> None:
-    """`pad` puts zeros before the signals alone."""
+def test_causal_filter_is_a_stage(tmp_path: Path) -> None:
+    """`pad` puts zeros only before the signals."""
     (tmp_path / "causal.py").write_text(CAUSAL)
     done = forked.run(str(tmp_path / "causal.py"), str(tmp_path / "graph"), env=dict(os.environ), cwd=ROOT)
     assert done.stdout == "ft_fir_mul_staged ()\n", done.stdout + done.stderr

@@ -1,4 +1,5 @@
-"""Networks of float32: one kernel, whose sums have the stated order, and what of them is refused."""
+"""float32 networks: one kernel, whose sums have the stated order, and the networks that are
+refused."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def test_the_software_device_and_loaded_weights_give_the_same_bits(image: Path, 
 
 
 def tree(x: np.ndarray) -> np.ndarray:
-    """The sum along the last dim by halves, the first of which is larger."""
+    """Sums along the last dim by halves, the first of which is larger."""
     n = x.shape[-1]
     return x[..., 0] if n == 1 else tree(x[..., : (n + 1) // 2]) + tree(x[..., (n + 1) // 2 :])
 
@@ -77,7 +78,8 @@ def tree(x: np.ndarray) -> np.ndarray:
     ("fold", "loaded"), [(Fold(12, 4), False), (Fold(4, 8), True), (Fold(1, 3), False), (Fold(12, 24), True)]
 )
 def test_a_sum_has_the_stated_order(fold: Fold, loaded: bool) -> None:
-    """Steps by trees, added to partial sums in turn, these by a tree; to the bit."""
+    """Bits follow from the order: trees within steps, partial sums in turn, and a tree over
+    these."""
     of = np.random.default_rng(1)
     weight, bias, x = (of.normal(size=s).astype(np.float32) for s in ((12, 24), (12,), (5, 24)))
     held = ft.tensor(weight), ft.tensor(bias)
@@ -102,8 +104,8 @@ def test_random_float_networks_by_gpp(seed: int) -> None:
 
 
 @needs
-def test_nan_and_infinity_pass_a_pool() -> None:
-    """As in eager ops, also at the padded edge."""
+def test_pools_propagate_nan_and_infinity() -> None:
+    """This holds at padded edges too, as in eager ops."""
     pixels = np.full((1, 1, 4, 4), -np.inf, np.float32)
     pixels[0, 0, 1, 1], pixels[0, 0, 3, 3] = np.nan, np.inf
     x = ft.tensor(pixels)
@@ -116,7 +118,8 @@ def test_nan_and_infinity_pass_a_pool() -> None:
 
 @needs
 def test_cycles_and_sources_of_a_float_network(tmp_path: Path) -> None:
-    """The clocks agree with the iterations of the slowest process; each loop starts one in a cycle."""
+    """The clocks agree with the iterations of the slowest process, and each loop starts one in a
+    cycle."""
     key = key_of(network(), images(1))
     folded = fold_network(key, boards.find("u55c"), cycles=1000).key
     assert counted_cycles(folded, 6) == pytest.approx(interval(folded), rel=0.03)
@@ -140,14 +143,14 @@ def test_cycles_and_sources_of_a_float_network(tmp_path: Path) -> None:
 
 
 @needs
-def test_the_passes_drain() -> None:
-    """A softmax passes over a row three times, and each pass ends before the next one begins."""
+def test_passes_of_softmax_drain() -> None:
+    """A softmax passes over a row three times, and each pass ends before the next one starts."""
     held = ft.ones(8, 2)
     key = key_of(lambda x: F.softmax(F.linear(x, held), 1), ft.ones(2, 2))
     assert interval(key) > 3 * 8 + 60 and fuzz_networks.cycles(key) == ""
 
 
-def test_partial_sums_are_as_few_as_the_addition_needs() -> None:
+def test_number_of_partial_sums_is_minimal() -> None:
     held = ft.ones(16, 12)
     key = key_of(lambda x: F.linear(x, held), ft.ones(2, 12))
     for fold, states in ((Fold(1, 1), 1), (Fold(2, 2), 2), (Fold(16, 3), 4), (Fold(16, 12), 1)):
@@ -175,7 +178,7 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_float_layer_is_refused(tmp_path: Path, case: str) -> None:
+def test_unsupported_float_layers_are_refused(tmp_path: Path, case: str) -> None:
     function, said = REFUSED[case]
     with pytest.raises(ft.GraphError, match=said):
         ft.jit(function).export(str(tmp_path / "no"), X, target="u55c", weights="text")

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import forked
 
 
-def test_words_input_environment_and_status(tmp_path: Path) -> None:
+def test_arguments_input_environment_and_status(tmp_path: Path) -> None:
     text = (
         "import os, sys\n"
         "print(__name__, sys.argv[1:], input(), os.environ['SAID'], os.getcwd())\n"
@@ -24,15 +24,15 @@ def test_words_input_environment_and_status(tmp_path: Path) -> None:
         assert (done.stderr, done.returncode) == ("aside True\n", 3)
 
 
-def test_ends_that_are_no_exit() -> None:
+def test_programs_that_end_without_exit() -> None:
     assert forked.run("-c", "import os; os.kill(os.getpid(), 9)").returncode == -signal.SIGKILL
     done = forked.run("-c", "import atexit; atexit.register(print, 'hook'); 1 / 0")
     assert (done.returncode, done.stdout) == (1, "hook\n")
     assert done.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_they_begin_with_what_takes_long_to_import() -> None:
-    """They have no device yet."""
+def test_slow_imports_are_preloaded() -> None:
+    """No device is open yet."""
     text = "import sys; print({'ftensor', 'pyopencl'} <= {*sys.modules})\n"
     text += "import ftensor; print(ftensor._device._table)"
     assert forked.run("-c", text).stdout == "True\nNone\n"

@@ -36,7 +36,7 @@ DO = [
 
 
 @pytest.mark.parametrize(("device", "do", "result"), by_turns(DEVICES, DO))
-def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result: str) -> None:
+def test_forked_child_works_or_gets_an_error_with_advice(device: str, do: str, result: str) -> None:
     out = ran(FORKED.replace("DO", do), device)
     *child, parent = out.splitlines()
     assert parent == "0 135"
@@ -45,17 +45,17 @@ def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result
 
 
 @on_each_device
-def test_a_forked_child_ends_though_a_compiler_was_at_work(
+def test_forked_child_ends_despite_a_running_compiler(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A cache that is empty, and work not waited for: PoCL compiles while the process forks.
+    # The cache is empty and work is pending, so PoCL compiles while the process forks.
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
     out = ran(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
     assert out.endswith("0 135\n")
 
 
 @on_each_device
-def test_a_fork_before_the_first_device_is_used_works_on_both_sides(device: str) -> None:
+def test_fork_before_the_first_use_works_in_parent_and_child(device: str) -> None:
     code = """
 child = os.fork()
 values = (ft.arange(5) * 2).tolist()
@@ -90,16 +90,14 @@ thread.join()
 
 
 @pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0, 0.04, 0.08, 0.16]))
-def test_a_fork_amid_another_threads_first_op_leaves_a_child_that_ends(
-    device: str, wait: float, tmp_path: Path
-) -> None:
-    """While pyopencl is imported, a device opened, or a kernel compiled."""
+def test_child_of_a_fork_during_another_threads_first_op_ends(device: str, wait: float, tmp_path: Path) -> None:
+    """The fork comes while pyopencl is imported, a device is opened, or a kernel is compiled."""
     out = output(start("import signal\n" + FIRST_ELSEWHERE, device, tmp_path, str(wait)))
     child, status = out.splitlines()
     assert status == "0" and child == ("[2.0, 2.0, 2.0]" if device == "csim" else "refused")
 
 
-def test_a_fork_waits_for_threads_at_the_gate() -> None:
+def test_fork_waits_for_threads_in_the_runtime() -> None:
     """The forking thread does not wait for itself, and no thread enters before the fork is over."""
     gate, order = lifetime.Gate(), []
     inside, leave, closed, over = (threading.Event() for _ in range(4))

@@ -1,5 +1,5 @@
-"""Frames of a signal that overlap as operands of graphs: chains on C simulation, XRT and Intel's
-emulator; what no stage reads; the model's traffic."""
+"""Overlapping frames of a signal as operands of graphs: chains on C simulation, XRT and Intel's
+emulator; frames that no stage reads; the model's traffic."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @needs
 @pytest.mark.long
 def test_chains_agree_with_numpy(folder: Path) -> None:
-    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software device."""
+    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software
+    device."""
     run("build", str(folder), FTENSOR_DEVICE="csim")
     image = folder / "frames.xclbin"
     wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
@@ -69,7 +70,7 @@ def test_chains_agree_with_numpy(folder: Path) -> None:
 @needs
 @pytest.mark.long
 def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
-    """Kernels joined by channels, of frames before a transform and before folds."""
+    """Kernels connected by channels, with frames before a transform and before reductions."""
     if emulator.driver() is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "Intel's FPGA emulator is not here"
         pytest.skip(f"Intel's FPGA emulator is not in {emulator.default_folder()}")
@@ -90,7 +91,7 @@ def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
     ids=lambda chain: chain.name,
 )
 def test_the_sources_have_no_finding(chain: Chain, tmp_path: Path) -> None:
-    """Every loop of a stage takes a cycle an iteration."""
+    """Every loop of a stage takes one cycle for each iteration."""
     copy_headers(tmp_path)
     files = chain.function.export(str(tmp_path / chain.name), *arguments(chain, 6))
     assert not findings(files.source, chain.name)
@@ -132,7 +133,7 @@ def test_refused_frames(why: str, tmp_path: Path) -> None:
     assert said.startswith(("abs is no stage", "mul (")) and "test_frames.py:" in said
 
 
-# Ops that take no half spectrum, and the kernels and the op beside them.
+# Ops that do not take half spectra, the kernels, and the op between them.
 HALVES = {
     "a fold": (lambda x, h: ft.fft.rfft(x).abs().mean(-1), "ft_rfft_abs_staged mean ("),
     "another one": (lambda x, h: ft.fft.rfft(x).abs() * h, "ft_rfft_abs_staged mul ("),
@@ -142,21 +143,21 @@ HALVES = {
 
 
 @pytest.mark.parametrize("why", HALVES)
-def test_half_a_spectrum_is_cut_where_no_stage_takes_it(why: str, tmp_path: Path) -> None:
+def test_graph_is_split_where_no_stage_takes_half_spectra(why: str, tmp_path: Path) -> None:
     function, wanted = HALVES[why]
     files = ft.jit(function).export(str(tmp_path / "graph"), ft.randn(100, 64), ft.randn(100, 33))
     assert f"{files.entry.rpartition('_')[0]} {files.apart[0]}".startswith(wanted)
 
 
-def test_a_row_for_all_half_spectra_is_read_once(tmp_path: Path) -> None:
-    """No beat behind its elements: 33 of 64 are five beats of eight."""
+def test_row_shared_by_half_spectra_is_read_once(tmp_path: Path) -> None:
+    """No beat after its elements is read: 33 of 64 are five beats of eight."""
     key = exported(CHAINS[7].chain, *arguments(CHAINS[7], 6), folder=tmp_path)
     (k,) = [k for k, half in enumerate(key.is_half[: len(key.ins)]) if half]
     assert (key.lanes, key.cached_beats(k), key.row_length(k)) == (8, 5, 33)
     assert "b < 5" in source(KernelGroup("power", (key,)))
 
 
-def test_half_a_spectrum_has_no_linked_kernels(tmp_path: Path) -> None:
+def test_half_spectra_have_no_linked_kernels(tmp_path: Path) -> None:
     files = CHAINS[5].function.export(str(tmp_path / "half"), *arguments(CHAINS[5], 6))
     assert files.opencl is None
     path = tmp_path / "linked.toml"
@@ -184,7 +185,7 @@ def _frames(x: ft.Tensor) -> ft.Tensor:
 
 @pytest.mark.parametrize("why", CENTERED)
 def test_reflected_signals_that_are_copied(why: str, tmp_path: Path) -> None:
-    """The reason names the op that reflects and its line; the kernel reads the copy."""
+    """The reason names the op that reflects and its line. The kernel reads the copy."""
     size, function, message = CENTERED[why]
     files = ft.jit(lambda x: function(x).abs().square()).export(str(tmp_path / "graph"), ft.randn(size))
     said = "\n".join(files.apart)
@@ -206,8 +207,8 @@ def test_units_reflect_their_own_frames(tmp_path: Path) -> None:
     assert trips[f"load_in_{k}_signal"] == (15 * 16 + 64) // key.lanes
 
 
-def test_a_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:
-    """Each of two compute units begins at its first frame, and reads a whole frame there."""
+def test_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:
+    """Each of two compute units starts at its first frame, and reads a whole frame there."""
     key = exported(CHAINS[0].chain, *arguments(CHAINS[0], 6), folder=tmp_path)
     (k,) = [k for k, p in enumerate(key.ins) if p.kind == FRAMES]
     for units in (1, 2):
@@ -217,8 +218,9 @@ def test_a_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:
     assert f"in_{k}_offset + (long)begin * 16" in source(KernelGroup("frames", (key,), units=2))
 
 
-def test_several_signals_are_whole_in_a_unit(tmp_path: Path) -> None:
-    """A unit reads each of its signals once; a graph file of signals within beats is refused."""
+def test_units_have_whole_signals(tmp_path: Path) -> None:
+    """A unit reads each of its signals once. A graph file of signals that start inside beats is
+    refused."""
     files = CHAINS[2].function.export(str(tmp_path / "graph"), *arguments(CHAINS[2], 6))
     (group,) = expand(read(files.inventory))
     key = cast("StagedKey", group.members[0])
@@ -233,8 +235,8 @@ def test_several_signals_are_whole_in_a_unit(tmp_path: Path) -> None:
         parse_key(parse_json(data), data, row_functions)
 
 
-def test_a_changed_distance_is_no_graph_file(tmp_path: Path) -> None:
-    """Frames begin on beats, and overlap."""
+def test_graph_file_with_a_changed_hop_is_refused(tmp_path: Path) -> None:
+    """Frames start at beats, and overlap."""
     chain = CHAINS[0]
     text = chain.function.export(str(tmp_path / "graph"), *arguments(chain, 6)).graph.read_text()
     for hop in (12, 64, 128, 0):

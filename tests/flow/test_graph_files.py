@@ -1,4 +1,4 @@
-"""Graph files with texts that would be code: none becomes a part of a kernel."""
+"""Graph files with texts that would be code: none gets into a kernel."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A graph file of folds, elements, an operand of every row, and numbers."""
+    """Returns a graph file with reductions, elementwise ops, an operand shared by the rows, and
+    numbers."""
     folder = tmp_path_factory.mktemp("graph")
     jitted = ft.jit(lambda x, b: (x - x.mean(-1, keepdim=True)) * 2 + b)
     return jitted.export(str(folder / "norm"), ft.ones(3, 40), ft.zeros(40)).graph.read_text()
 
 
-# What would be code in a kernel's text, in a command's words or in a path.
+# Texts that would be code in a kernel, in a command or in a path.
 CODE = (
     '0; } struct P { P() { system("id"); } }; static P p; {',
     '"',
@@ -42,7 +43,7 @@ CODE = (
 
 
 def _spoiled(value: Any, text: str) -> Iterator[Any]:
-    """Yields a JSON value with a text in the place of each leaf, of each key, and of each list."""
+    """Yields a JSON value with a text in place of each leaf, each key and each list."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from ({**value, key: spoiled} for spoiled in _spoiled(part, text))
@@ -58,8 +59,9 @@ def _spoiled(value: Any, text: str) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("text", CODE)
-def test_no_text_of_a_graph_file_becomes_code(graph: str, text: str) -> None:
-    """In any place, written as `export` writes files: none is accepted as a graph."""
+def test_no_text_in_a_graph_file_becomes_code(graph: str, text: str) -> None:
+    """The text is in any place, in a file written like those of `export`. None is accepted as a
+    graph."""
     assert parse_key(parse_json(graph.encode()), graph.encode(), row_functions).name == "mean_sub_mul"
     for spoiled in _spoiled(json.loads(graph), text):
         changed = json.dumps(spoiled, sort_keys=True, indent=1) + "\n"
@@ -67,8 +69,8 @@ def test_no_text_of_a_graph_file_becomes_code(graph: str, text: str) -> None:
             parse_key(parse_json(changed.encode()), changed.encode(), row_functions)
 
 
-def test_a_graph_of_an_own_op_needs_its_module(tmp_path: Path) -> None:
-    """The exported inventory imports it; without the line, the missing row is reported."""
+def test_graph_with_a_users_op_needs_its_module(tmp_path: Path) -> None:
+    """The exported inventory imports it. Without the line, the missing row is reported."""
     (tmp_path / "halves.py").write_text(
         "import ftensor as ft\n"
         "from ftensor.ops.bind import add_rows, install\n"

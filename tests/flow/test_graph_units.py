@@ -73,7 +73,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def four_units(folder: Path) -> tuple[Path, list[str]]:
-    """An image of graphs with four compute units, and the program's output with it on C simulation."""
+    """An image of graphs with four compute units, and the program's output with it on C
+    simulation."""
     path = inventory(folder, "four", 'units = 4\nbanks = "HBM[0:15]"\n')
     path.write_text(path.read_text() + "lanes = 4\n")
     image = build(path)
@@ -82,15 +83,16 @@ def four_units(folder: Path) -> tuple[Path, list[str]]:
 
 @needs
 @pytest.mark.long
-def test_units_share_rows_with_the_bits_of_one(four_units: tuple[Path, list[str]]) -> None:
-    """Also rows that begin inside a beat, fewer rows than units, a remainder, and fewer lanes."""
+def test_several_units_have_the_bits_of_one(four_units: tuple[Path, list[str]]) -> None:
+    """Also for rows that start inside a beat, fewer rows than units, a remainder, and fewer
+    lanes."""
     assert len(four_units[1]) == len(LENGTHS) * len(ROWS)
 
 
 @needs
 @pytest.mark.long
 def test_slabs_of_units_on_xrt(four_units: tuple[Path, list[str]]) -> None:
-    """The software device places rows and results in slabs, next to the units."""
+    """The software device places rows and results in slabs, near the units."""
     require_xrt()
     image, one = four_units
     command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
@@ -103,7 +105,7 @@ def test_slabs_of_units_on_xrt(four_units: tuple[Path, list[str]]) -> None:
     assert banks["bank of 3 x 1000"] == ", ".join([whole] * 4), "too few rows for slabs"
 
 
-def test_rows_of_units_begin_on_beats(folder: Path) -> None:
+def test_rows_of_units_start_at_beats(folder: Path) -> None:
     for length in (*LENGTHS, 18, 1):
         key = key_of(folder, length)
         for lanes in lanes_of(key):
@@ -115,7 +117,7 @@ def test_rows_of_units_begin_on_beats(folder: Path) -> None:
                 assert sum(trips) == n * narrow.beats
 
 
-def test_rows_begin_on_beats_and_on_blocks(folder: Path) -> None:
+def test_rows_start_at_beats_and_blocks(folder: Path) -> None:
     key = replace(key_of(folder, 1000), length=12, period=6)
     assert key.lanes == 16 and key.together == 12, "four rows end on a beat, six on a block"
 
@@ -129,7 +131,7 @@ def test_blocks_are_not_divided(tmp_path: Path) -> None:
 
 
 def test_four_units_take_a_quarter_of_the_time(folder: Path) -> None:
-    """On a range of HBM, where rows are in slabs; in one bank the units wait for the bank."""
+    """On a range of HBM, rows are in slabs. With one bank, the units would wait for it."""
     key, board = key_of(folder, 1024), find("u55c")
     seconds = {
         (units, banks): estimate(KernelLaunch(key, units, 4096), BoardConfig(board, 300, banks)).kernel
@@ -142,7 +144,7 @@ def test_four_units_take_a_quarter_of_the_time(folder: Path) -> None:
 
 
 def test_elementwise_ops_on_one_dim_are_rows_of_a_beat(tmp_path: Path) -> None:
-    """So that units share them, and any number of whole beats has one kernel."""
+    """Units then share them, and any number of whole beats has one kernel."""
     entries = {
         ft.jit(lambda x: (x * 2 + 1).exp()).export(str(tmp_path / f"flat_{n}"), ft.ones(n)).entry for n in (64, 4096)
     }
@@ -152,7 +154,7 @@ def test_elementwise_ops_on_one_dim_are_rows_of_a_beat(tmp_path: Path) -> None:
     assert (key.length, key.lanes, key.together) == (16, 16, 1)
 
 
-def test_a_result_of_one_element_keeps_the_row_whole(tmp_path: Path) -> None:
+def test_result_of_one_element_is_not_split(tmp_path: Path) -> None:
     """No store writes one element for all rows, so there are too few rows."""
     function = ft.jit(lambda x, s: (x * 2 * s, s + 1))
     with pytest.raises(ft.GraphError, match="1 rows of 1024"):
@@ -169,12 +171,12 @@ def test_a_result_of_one_element_keeps_the_row_whole(tmp_path: Path) -> None:
         ('structure = "linked"\nunits = 2', r"1 for a graph in a kernel per stage"),
     ],
 )
-def test_what_no_graph_has(folder: Path, settings: str, message: str) -> None:
+def test_invalid_graph_settings_are_refused(folder: Path, settings: str, message: str) -> None:
     with pytest.raises(InventoryError, match=message):
         read(inventory(folder, "wrong", settings))
 
 
-def test_more_units_than_an_image_holds(folder: Path) -> None:
+def test_too_many_units_are_refused(folder: Path) -> None:
     tables = "\n".join(
         f'[[graph]]\nfile = "scaled_1024.json"\nname = "g{lanes}"\nlanes = {lanes}\nunits = 31'
         for lanes in (1, 2, 4, 8, 16)
@@ -185,7 +187,7 @@ def test_more_units_than_an_image_holds(folder: Path) -> None:
         expand(read(path))
 
 
-def test_transforms_keep_lanes_that_they_have(tmp_path: Path) -> None:
+def test_transforms_keep_supported_lanes(tmp_path: Path) -> None:
     signal = ft.from_numpy(np.ones((3, 64), np.complex64))
     files = ft.jit(lambda x: ft.fft.fft(x) * 2).export(str(tmp_path / "spectrum"), signal)
     path = files.inventory

@@ -1,4 +1,4 @@
-"""Whole calls of the library on kernels made from HLS sources, grouped like in an image."""
+"""Whole calls of the library on kernels made from HLS sources, grouped as in an image."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tensor(of: str, *shape: int, seed: int = 1) -> ft.Tensor:
 
 
 def ordinary(of: str, *shape: int, seed: int) -> ft.Tensor:
-    """Returns finite numbers: in sums of many terms a NaN would hide all others."""
+    """Returns finite numbers, since in sums of many terms a NaN would hide all others."""
     d = getattr(ft, of)
     if d.kind not in "fc":
         return tensor(of, *shape, seed=seed)
@@ -53,7 +53,8 @@ def ints(most: int, *shape: int, seed: int = 2, of: str = "int64") -> ft.Tensor:
 
 
 def pointwise(of: str) -> list[ft.Tensor]:
-    """Runs, tails, single elements, numbers, strided and broadcast operands of a dtype."""
+    """Whole vectors, remainders, single elements, numbers, strided and broadcast operands of a
+    dtype."""
     a, b = tensor(of, 5, 37), tensor(of, 5, 37, seed=3)
     results = [a * b, a + b[0, 3], a.t() * b.t(), a + b[0], a[:, ::2] == b[:, ::2], a == b, a.clone()]
     results += [a * 2, ft.where(a == b, a, b), a != a[2, 2]]
@@ -66,7 +67,7 @@ def pointwise(of: str) -> list[ft.Tensor]:
 
 
 def unary(of: str) -> list[ft.Tensor]:
-    """Functions with helpers of every header."""
+    """Functions with helpers from every header."""
     a, b = tensor(of, 3, 50), tensor(of, 3, 50, seed=4)
     names = ["exp", "sin", "sqrt", "tanh", "abs", "sigmoid", "log1p", "reciprocal"]
     if not a.dtype.is_complex:
@@ -90,7 +91,7 @@ def integers(of: str) -> list[ft.Tensor]:
 
 
 def reductions(of: str) -> list[ft.Tensor]:
-    """Along rows, across rows, of everything, in two stages; sums, extremes, positions."""
+    """Along rows, across rows, over everything, in two stages: sums, extremes, indices."""
     a, big = tensor(of, 6, 301), tensor(of, 2, 70000)
     results = [a.sum(), a.sum(0), a.sum(1), a.t().sum(0), a[:, ::3].sum(1), big.sum(), a.prod(1)]
     results += [a.any(), a.all(1), a[:, 5].sum()]
@@ -152,8 +153,9 @@ def products(of: str) -> list[ft.Tensor]:
     results = [a @ b, a @ b[:, 0], big @ big.t()]
     if a.dtype.kind in "fc":
         results.append(ft.addmm(tensor(of, 9, 20, seed=7), a, b, beta=0.5, alpha=2))
-    # Packed: rows of results on beats, whole and with a narrow last panel, and off a beat; sums of
-    # more than one part, and groups of steps with a rest; batches; all three ways of scaling.
+    # Packed products: result rows that start at beats, with a whole or a narrow last panel, or
+    # inside a beat; sums of more than one part, and groups of steps with a remainder; batches; all
+    # three scalings.
     shapes = ((100, 551), (551, 144), (100, 144), (2, 3, 80, 130), (3, 130, 96))
     a, b, c, x, y = (ordinary(of, *shape, seed=k) for k, shape in enumerate(shapes))
     results += [a @ b, a[:, :301] @ b[:301, :140], ft.addmm(c, a, b, beta=0, alpha=3)]
@@ -166,7 +168,7 @@ def products(of: str) -> list[ft.Tensor]:
 
 
 def pools(of: str) -> list[ft.Tensor]:
-    """Whole planes and bands of them, with indices; overlapping windows; means."""
+    """Whole planes and strips of them, with indices; overlapping windows; averages."""
     f, a, b = ft.nn.functional, tensor(of, 3, 26, 37), tensor(of, 2, 130, 200, seed=2)
     results = [f.max_pool2d(a, 2), *f.max_pool2d(b, 3, 2, 1, return_indices=True)]
     results.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 150)))
@@ -176,7 +178,7 @@ def pools(of: str) -> list[ft.Tensor]:
 
 
 def convolutions(of: str) -> list[ft.Tensor]:
-    """Results in vectors, in lines along rows and over planes, and one by one."""
+    """Results in vectors, along rows and over planes, and one by one."""
     shapes = (2, 20, 13, 11), (35, 20, 3, 3), (1, 8, 16, 32), (20, 8, 1, 1), (1, 3, 6, 5, 7)
     shapes = (*shapes, (4, 3, 2, 3, 3))
     x, w, y, v, z, u = (ordinary(of, *shape, seed=k) for k, shape in enumerate(shapes))
@@ -189,7 +191,7 @@ def convolutions(of: str) -> list[ft.Tensor]:
 
 
 def whole_rows() -> list[ft.Tensor]:
-    """Rows of many lengths, softmax's and layer norm's, that begin on beats or off them."""
+    """softmax and layer norm of rows of many lengths, that start at beats or inside them."""
     results = []
     for shape in ((9, 1), (40, 5), (6, 64), (50, 196), (3, 4096), (33, 71), (2, 15)):
         x = ordinary("float32", *shape, seed=3)
@@ -219,9 +221,10 @@ for _name in ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "int32
 for _name in ("float32", "float64", "int8", "bfloat16"):
     CALLS[f"convolutions-{_name}"] = lambda of=_name: convolutions(of)  # type: ignore[misc]
 CALLS["places"], CALLS["whole_rows"] = places, whole_rows
-# Of each kind one in every run, and of the pointwise also the one with two parts.
+# Every run has one case of each kind, and for pointwise ops also the case with two parts.
 FEW = ("float32", "places", "whole_rows", "integers-int32", "pointwise-complex64")
-# Of the others each second one: kinds and dtypes take turns. XRT has all rows of the same sources.
+# Every second one of the other cases; kinds and dtypes alternate. XRT runs all rows of the same
+# sources.
 NAMES = [name for k, name in enumerate(CALLS) if name.endswith(FEW) or k % 2 == 0]
 # "pointwise-float32" alone takes half of their time.
 ALWAYS = {n for n in NAMES if n.endswith(FEW)} - {"pointwise-float32"}
@@ -237,7 +240,7 @@ def csim(request: pytest.FixtureRequest) -> Iterator[Any]:
     names = [
         item.callspec.params["name"]  # type: ignore[attr-defined]
         for item in request.session.items
-        if getattr(item, "function", None) is test_a_group_has_the_bits_of_its_members
+        if getattr(item, "function", None) is test_group_has_the_bits_of_its_members
     ]
     compile_before(backend, [CALLS[name] for name in names])
     yield backend
@@ -276,9 +279,9 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[KernelGroup, int]]:
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.long]) for n in NAMES])
-def test_a_group_has_the_bits_of_its_members(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
-    """Equal bits from the C simulation's kernels and from the groups' HLS sources, whose FIFOs are
-    empty at the end: a remaining element would be the first that the next launch reads.
+def test_group_has_the_bits_of_its_members(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    """Bits of the C simulation's kernels and of the groups' HLS sources are equal. FIFOs are empty
+    at the end, since the next launch would read a remaining element first.
 
     Products are compared with kernels of the simulation that round like the sources.
     """

@@ -1,4 +1,4 @@
-"""HLS sources compiled by g++ compute the same bits as the C simulation's own kernels."""
+"""HLS sources compiled by g++ have the bits of the C simulation's own kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.skipif(csim_compiler() is None, reason="the C simulati
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("opcode", range(len(ARITHMETIC)))
 def test_map_opcodes(structure: str, opcode: int) -> None:
-    """Every member of a mixed group, on tails, offsets and several units."""
+    """Runs every member of a mixed group, with remainders, offsets and several units."""
     for n, units, offset in ((1, 1, 0), (16, 1, 2), (37, 1, 1), (1040, 3, 0), (1027, 2, 5)):
         check_map(arithmetic(structure), opcode, n, units, offset)
 
@@ -38,13 +38,13 @@ def test_map_opcodes(structure: str, opcode: int) -> None:
     st.integers(0, 40),
 )
 def test_any_length_offset_and_units(structure: str, opcode: int, n: int, units: int, offset: int) -> None:
-    """Blocks, beats and slabs that fit or don't; memory around the output stays unchanged."""
+    """Blocks, beats and slabs fit or don't. Memory around the output stays unchanged."""
     check_map(arithmetic(structure), opcode, n, units, offset)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_one_lane_begins_anywhere(structure: str) -> None:
-    """Ports of single elements need no alignment."""
+def test_one_lane_needs_no_alignment(structure: str) -> None:
+    """Ports of single elements may start anywhere."""
     members = tuple(replace(k, lanes=1) for k in ARITHMETIC[:4])
     group = KernelGroup("narrow", members, structure=structure)
     for opcode, offset in enumerate((0, 1, 7, 13)):
@@ -83,7 +83,7 @@ def test_dtypes(name: str) -> None:
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_positions(structure: str) -> None:
-    """An op that uses its elements' positions, next to one that does not."""
+    """One op uses its elements' positions, the other does not."""
     place_ = "FT_CONVERT(FT_T, FT_POSITION) * step + start"
     members = (
         key("arange", place_, RUN, params=("start", "step")),
@@ -96,7 +96,7 @@ def test_positions(structure: str) -> None:
             check_map(group, opcode, n, units, offset)
 
 
-def test_a_port_that_the_opcode_leaves_unused_is_not_read() -> None:
+def test_port_unused_by_the_opcode_is_not_read() -> None:
     """Its address is invalid."""
     for structure in STRUCTURES:
         group = arithmetic(structure)
@@ -108,7 +108,7 @@ def test_a_port_that_the_opcode_leaves_unused_is_not_read() -> None:
 
 @pytest.mark.parametrize("opcode", range(len(STRIDED)))
 def test_rows_opcodes(opcode: int) -> None:
-    """Strides of every sign and order; each opcode finds its own in the geometry."""
+    """Strides have every sign and order. Each opcode finds its own in the geometry."""
     group = KernelGroup("strided", STRIDED)
     pick = {
         0: [(100, 30, 2), (40, 9, 1), (1, 5, 0)],
@@ -121,8 +121,8 @@ def test_rows_opcodes(opcode: int) -> None:
     check_rows(group, opcode, (9,), [s[-1:] for s in pick[opcode]], 2)
 
 
-def test_rows_read_what_rows_before_them_have_written() -> None:
-    """If the geometry orders the rows: w[1:] += w[:-1], of half of each row."""
+def test_rows_read_results_of_earlier_rows() -> None:
+    """The geometry orders the rows: w[1:] += w[:-1], for half of each row."""
     add = key("add", "a + b", *[port(ft.float32, "x")] * 3, lanes=1, skeleton="rows")
     held = place(np.arange(24, dtype=np.float32).view(np.uint8))
     x = held[: 24 * 4].view(np.float32).reshape(4, 6)

@@ -1,4 +1,4 @@
-"""The text of HLS sources: readable, for v++, and complete."""
+"""The text of HLS sources: readable, valid for v++, and complete."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from .hls_cases import ARITHMETIC, RUN, STRIDED, STRUCTURES, SUMS, arithmetic, k
 from .hls_kernels import folder, library
 
 
-def test_every_type_in_memory_has_a_width() -> None:
-    """Because a port has vectors of it."""
+def test_every_memory_type_has_a_width() -> None:
+    """Ports have vectors of it."""
     sizes = {name: width(f"hls::vector<{c}, 4>") // 4 for name, c in MEMORY.items() if "complex" not in name}
     assert sizes == {name: getattr(ft, name).itemsize for name in sizes}
 
 
 def test_names_and_words() -> None:
-    """A file is readable: ops by name, the settings, and no word of the skeletons' language."""
+    """A file has ops by name and the settings, and no macro of the skeletons."""
     words = r"NAME|PARAMS|PORTS?|SETUP|READ|WRITE|COMPUTE|LANE|EACH_\w+|VEC|V|C|CONVERT"
     holes = re.compile(rf"FT_({words})\b")
     for structure in STRUCTURES:
@@ -56,8 +56,8 @@ def test_names_and_words() -> None:
         assert f"ft_map_{dict(zip(STRUCTURES, ('compute', 'block', 'loop')))[structure]}" in text
 
 
-def test_members_that_differ_in_layout_only_share_a_function() -> None:
-    """The two additions are one adder in each lane; an operand by value is selected before it."""
+def test_members_with_different_layouts_share_a_function() -> None:
+    """Both additions share one adder in each lane. An operand by value is selected before it."""
     text = source(arithmetic("dataflow"))
     assert "case 0: case 1: r_out0 = add_float32(float_a, float_b); break;" in text
     assert text.count("add_float32(") == 2, "its function and one call"
@@ -92,7 +92,7 @@ def some_groups() -> list[KernelGroup]:
 
 
 def test_every_argument_has_an_interface() -> None:
-    """A pointer has a bundle of its own, or a geometry that of a read-only operand; each argument
+    """A pointer has its own bundle, or, for a geometry, that of a read-only operand. Each argument
     has a register."""
     for group in some_groups():
         text = source(group)
@@ -102,7 +102,7 @@ def test_every_argument_has_an_interface() -> None:
         names = [bundle for _, bundle in ports]
         shared = [a for a, bundle in ports if names.count(bundle) > 1]
         assert shared == [] or shared in [[p, "geometry"] for p in ("in_a", "sorter", "target")]
-        # What shares a port is read one after the other: no function's processes have both.
+        # Operands that share a port are read one after another: no function's processes have both.
         functions = re.findall(r"^[a-z][^\n]*\(.*?^}", text, re.M | re.S)
         assert not any(shared and "DATAFLOW" in f and "geometry" in f for f in functions)
         registers = re.findall(r"INTERFACE s_axilite port=(\w+)", text)
@@ -112,10 +112,9 @@ def test_every_argument_has_an_interface() -> None:
         assert re.findall(r"(\w+)[,)]", plain) == [a.name for a in own]
 
 
-def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
+def test_outstanding_bursts_of_a_port_fit_block_ram() -> None:
     """The bursts in flight times their length are block RAM: at most 32 KiB, 512 beats of 512
-    bits.
-    """
+    bits."""
     wide = {}
     for group in [*some_groups(), *(arithmetic(s) for s in STRUCTURES)]:
         shared = [one.pointers[-1] for one in bundles(group) if len(one.pointers) > 1]
@@ -156,7 +155,7 @@ def test_pipelined_loops_have_names() -> None:
 
 
 def test_loops_over_beats_have_an_interval() -> None:
-    """A loop of maps or folds starts an iteration every cycle, or is unrolled."""
+    """A loop of maps or reductions starts an iteration every cycle, or is unrolled."""
     lines = [line for n in ("map", "fold") for line in headers()[f"ftensor/vitis/{n}.h"].read_text().splitlines()]
     loops = [k for k, line in enumerate(lines) if line.lstrip().startswith("for (")]
     assert len(loops) == 9
@@ -165,7 +164,7 @@ def test_loops_over_beats_have_an_interval() -> None:
 
 
 def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
-    """Without a pragma. Only a loop of constant length can be: a pipelined loop contains no other."""
+    """They have no pragma. Only a loop of constant length can be unrolled, so a pipelined loop contains no other."""
     seen = 0
     for group in some_groups():
         lines = source(group).splitlines()
@@ -185,8 +184,8 @@ def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
     assert seen > 10
 
 
-def test_columns_take_turns_and_are_read_in_bursts() -> None:
-    """A step of the sums depends on the step eight before; a row is eight beats."""
+def test_columns_are_interleaved_and_read_in_bursts() -> None:
+    """A step of the sums depends on the eighth step before it. A row is eight beats."""
     text = source(KernelGroup("columns", COLUMNS))
     stages = text[text.index("static void fetch(") :]
     assert "in_a_to.write(in_a[in_a_first + v]);" in stages and "PIPELINE II=8" in stages
@@ -194,7 +193,7 @@ def test_columns_take_turns_and_are_read_in_bursts() -> None:
     assert "ft_gather_lanes" not in stages and "#pragma HLS DATAFLOW" in stages
 
 
-def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
+def test_vectors_of_a_reduction_are_read_in_order() -> None:
     """Consecutive steps of a loop read consecutive beats."""
     text = source(KernelGroup("sums", SUMS))
     assert "const hls::vector<uint32_t, 16> *in_a" in text
@@ -203,7 +202,7 @@ def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
     assert "ft_gather_lanes" not in text and "in_a += in_a_offset" not in text
 
 
-def test_headers_are_all_there() -> None:
+def test_all_headers_are_copied() -> None:
     """Every header of ftensor that a source or a header includes is copied next to the sources."""
     texts = {name: path.read_text() for name, path in headers().items()}
     for group in some_groups():
@@ -215,8 +214,8 @@ def test_headers_are_all_there() -> None:
             assert header in texts, (name, inner)
 
 
-def test_a_compute_type_leaves_no_macro_behind() -> None:
-    """The helper headers undefine their macros for one type before the next."""
+def test_helpers_of_a_type_undefine_their_macros() -> None:
+    """Headers undefine their macros for one type before the next."""
     undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
     for name in ("math.h", "complex.h", *HELPERS.values()):
         text = (hls_root() / name).read_text()
@@ -224,8 +223,8 @@ def test_a_compute_type_leaves_no_macro_behind() -> None:
         assert set(re.findall(r"^#define (\w+)", text, re.M)) <= undone | own, name
 
 
-def test_a_body_leaves_no_macro_behind() -> None:
-    """Also for kernels with several bodies, their settings and a text's own macros."""
+def test_body_undefines_its_macros() -> None:
+    """This includes kernels with several bodies, their settings, and a text's own macros."""
     undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
     undone |= set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_member.h").read_text()))
     dtypes = (ft.int32, ft.float16, ft.bfloat16, ft.float64, ft.complex64)
@@ -239,7 +238,7 @@ def test_a_body_leaves_no_macro_behind() -> None:
 
 
 def weak_functions(object_file: Path) -> dict[str, bytes]:
-    """Returns the code of the functions of which a linker keeps one, by name."""
+    """Returns the code of weak functions, of which a linker keeps one, by name."""
     with object_file.open("rb") as file:
         elf: Any = ELFFile(file)
         symbols = elf.get_section_by_name(".symtab").iter_symbols()
@@ -249,8 +248,9 @@ def weak_functions(object_file: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
-def test_functions_of_one_name_are_the_same_in_all_kernels(tmp_path: Path) -> None:
-    """An image for emulation is one shared object, and its linker keeps one of them for all kernels."""
+def test_functions_of_one_name_are_equal_in_all_kernels(tmp_path: Path) -> None:
+    """An image for emulation is one shared object, and its linker keeps one of them for all
+    kernels."""
     convolution, product = ConvKey("conv", ft.float32, 16, 4, 16), GemmKey("gemm", ft.float32, 16, 8, 2, 16)
     groups = [arithmetic("dataflow"), KernelGroup("other_opcodes", ARITHMETIC[::-1], structure="dataflow")]
     groups += [KernelGroup(key.skeleton, (key,)) for key in (convolution, product)]
@@ -266,8 +266,8 @@ def test_functions_of_one_name_are_the_same_in_all_kernels(tmp_path: Path) -> No
     assert any("stream" in name for name in functions)
 
 
-def test_what_cannot_be_one_kernel() -> None:
-    """The refusal names the kernel."""
+def test_invalid_groups_are_refused() -> None:
+    """The error names the kernel."""
     wide = key("neg", "-a", port(ft.float64), port(ft.float64), lanes=16, compute=ft.float64)
     with pytest.raises(ValueError, match=r"kernel wide: 16 lanes of out0 are 1024 bits"):
         source(KernelGroup("wide", (wide,)))
@@ -319,14 +319,15 @@ extern "C" long standins()
 
 @pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
 def test_standins() -> None:
-    """Vectors are as wide as their elements, FIFOs keep the order, integers wrap at their width."""
+    """Vectors are as wide as their elements, FIFOs keep the order, and integers wrap at their
+    width."""
     function = library(STANDINS, "standins").standins
     function.restype = ctypes.c_long
     assert function() == 0
 
 
-# Code that Vitis' own headers refuse, or for which they give another value than the stand-ins; and
-# its correction.
+# Code that Vitis headers refuse, or for which they give another value than the stand-ins, and its
+# correction.
 REFUSED = [
     ("typedef unsigned short half;", "typedef unsigned short ft_half;"),
     ("static int AP_SAT(int x) { return x; }", "static int saturated(int x) { return x; }"),
@@ -350,8 +351,8 @@ REFUSED = [
 
 
 @pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
-def test_standins_refuse_what_vitis_headers_refuse() -> None:
-    """Each line is an error, its correction is none."""
+def test_standins_refuse_code_that_vitis_headers_refuse() -> None:
+    """Each line is an error, and its correction is none."""
     names = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
     head = [word for name in names for word in ("-include", name)]
     flags = [*FLAGS[:2], "-pedantic-errors", "-fsyntax-only", f"-I{standins()}", *head, "-x", "c++", "-"]

@@ -1,4 +1,5 @@
-"""Files and folders whose names have special characters for compilers, shells and loaders."""
+"""Files and folders whose names have characters that are special for compilers, shells and
+loaders."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ ONE = "import ftensor as ft; print((ft.ones(3) + 1).tolist())"
 @pytest.mark.parametrize("device", ["csim", "intel-cpu", "pocl"])
 def test_kernels_are_kept_in_any_folder(tmp_path: Path, device: str) -> None:
     """The cache and temporary folders have names with special characters. (The working directory
-    has another name: Intel's compiler fails for a double quote followed by a blank.)"""
+    has another name: Intel's compiler fails for a double quote followed by a space.)"""
     there = {found.target.name for found in find()}
     if device not in there:
         pytest.skip(f"{device} is not here")
@@ -70,15 +71,15 @@ def test_kernels_are_kept_in_any_folder(tmp_path: Path, device: str) -> None:
     (folder / "tmp").mkdir(parents=True)
     env = {**os.environ, "FTENSOR_DEVICE": device, "PYTHONPATH": str(ROOT)}
     env |= {"FTENSOR_CACHE_DIR": str(folder / "cache"), "TMPDIR": str(folder / "tmp")}
-    for _ in range(2):  # the second one finds it in the cache
+    for _ in range(2):  # the second run finds it in the cache
         done = subprocess.run([sys.executable, "-c", ONE], env=env, cwd=tmp_path, capture_output=True, text=True)
         assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr
     assert any((folder / "cache").rglob("*")) and not list(tmp_path.rglob("ran"))
 
 
-def test_intels_runtime_is_used_from_any_environment(tmp_path: Path) -> None:
-    """It finds its parts by a path that it reads up to the first blank. The environment's folder of
-    libraries is the same, below a folder with such a name."""
+def test_intels_runtime_in_an_environment_of_any_name(tmp_path: Path) -> None:
+    """It finds its parts by a path that it reads up to the first space. The environment's library
+    folder is the same, below a folder with such a name."""
     runtime = icd.pip_runtime()
     if runtime is None or runtime.library is None:
         pytest.skip("Intel's CPU runtime is not installed by pip")

@@ -64,7 +64,8 @@ WANTED = [2.0 * k + 1 for k in range(64)]
 
 @pytest.mark.parametrize("units", [1, 3])
 def test_kernels_come_from_the_image(folder: Path, backend: CSimBackend, units: int) -> None:
-    """By the manifest's tokens, over units; a missing kernel is None, with the nearest one named."""
+    """Arguments follow the manifest's tokens, on several units. A missing kernel is None, with the
+    nearest one named."""
     assert backend.load_image(make(folder, "one", ("axpy", "bits"))).manifest.name == "one"
     assert axpy(backend, units) == WANTED
     images = backend.images
@@ -89,7 +90,7 @@ def test_the_folder_of_a_build_is_an_image(folder: Path, backend: CSimBackend) -
 
 def test_several_images_and_the_report(folder: Path, backend: CSimBackend) -> None:
     """The last loaded image is searched first, an image is registered once, and a kernel of only
-    one is found."""
+    one image is found."""
     one, two = make(folder, "one", ("axpy",)), make(folder, "two", ("axpy", "bits"))
     backend.load_image(one)
     backend.load_image(two)
@@ -136,8 +137,8 @@ def test_devices_that_compile_take_no_image(folder: Path, backend: CSimBackend) 
         Backend.load_image(backend, folder / "any.xclbin")
 
 
-def test_a_library_without_the_kernel(folder: Path, backend: CSimBackend) -> None:
-    """The description promises a function that the shared object lacks."""
+def test_library_without_the_kernel(folder: Path, backend: CSimBackend) -> None:
+    """The shared object lacks a function that the description names."""
     description, manifest = describe("hollow", ("axpy",))
     renamed = replace(description.kernels[0], name="absent")
     description = replace(description, kernels=(renamed,))
@@ -159,10 +160,11 @@ print([r.active for r in ft.fpga.image_report().images])
 
 
 def test_images_in_the_environment(folder: Path) -> None:
-    """FTENSOR_IMAGE is a list of paths, the first one is active; an invalid one gives one error."""
+    """FTENSOR_IMAGE is a list of paths, and the first one is active. An invalid path gives one
+    error."""
     one, two = make(folder, "one", ("axpy",)), make(folder, "two", ("axpy", "bits"))
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim"}
-    # A folder without OpenCL runtimes: no board is there whose images these might be.
+    # A folder without OpenCL runtimes: there is no board for which these images might be.
     env["OCL_ICD_VENDORS"] = f"{folder}/"
 
     def run(paths: str) -> subprocess.CompletedProcess[str]:

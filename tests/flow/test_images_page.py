@@ -1,4 +1,4 @@
-"""The programs of docs/images.md find their kernels in their images, with the documented
+"""The programs of docs/images.md find their kernels in their images, and have the documented
 results."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def program(block: Block, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", EACH)
 def test_the_image_has_every_kernel_of_the_page(name: str, tmp_path: Path) -> None:
-    """`--trace` ends with status 1 for a missing kernel."""
+    """`--trace` ends with status 1 if a kernel is missing."""
     path = program(PROGRAMS[name], tmp_path)
     said = run("-m", "ftensor", "kernels", name, "--trace", path, FTENSOR_DEVICE="csim")
     assert "has them all" in said
@@ -31,7 +31,7 @@ def test_the_image_has_every_kernel_of_the_page(name: str, tmp_path: Path) -> No
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_image_computes_it(name: str, base: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_program_runs_on_the_image(name: str, base: Path, tmp_path: Path) -> None:  # noqa: F811
     path = program(PROGRAMS[name], tmp_path)
     image = str(built(name, base))
     said = run(path, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=image, FTENSOR_FALLBACK="error")

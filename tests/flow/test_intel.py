@@ -1,6 +1,6 @@
 """Intel's FPGA emulator: programs on it, and images loaded by their manifest.
 
-Every program is a separate process, since the emulator shares none with other Intel runtimes.
+Every program is a separate process, since the emulator can't share one with other Intel runtimes.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ def emulator() -> Path:
 
 def run(*words: str, status: int = 0, **settings: str) -> tuple[str, str]:
     """Runs `python -m ftensor WORDS` and returns its output. Fails the test at another exit
-    status.
-    """
+    status."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("FTENSOR_IMAGE")}
     env |= {"PYTHONPATH": str(ROOT), **settings}
     done = forked.run("-m", "ftensor", *words, env=env, cwd=ROOT)
@@ -75,7 +74,7 @@ def asks(folder: Path) -> tuple[str, str]:
     return "--inventory", str(folder / INVENTORY)
 
 
-def test_a_program_finds_the_emulator_as_its_device():
+def test_emulator_is_the_default_device():
     out, _ = python(
         "import os; from ftensor._device import default_backend as b; import ftensor as ft; "
         "print(b().target.name, os.environ['FTENSOR_DEVICE'], ft.arange(10).sum().item())"
@@ -83,7 +82,7 @@ def test_a_program_finds_the_emulator_as_its_device():
     assert out.split() == ["intel-fpga-emulator", "intel-fpga-emulator", "45"]
 
 
-def test_a_loop_with_feedback() -> None:
+def test_loop_with_feedback() -> None:
     """Its state stays in the kernel from one step to the next."""
     step = "lambda s, x: (s * 0.5 + x, s * 0.5 - x)"
     out, _ = python(f"{SHORT}last, y = ft.scan({step}, 1.0, x); print(last.item(), y[-1].item())")
@@ -93,14 +92,14 @@ def test_a_loop_with_feedback() -> None:
     assert [float(word) for word in out.split()] == pytest.approx([state, last])
 
 
-def test_the_programs_exit_status_is_the_commands():
+def test_command_has_the_programs_exit_status():
     python("raise SystemExit(7)", status=7)
     run("emulate", "--intel", "--", "no-such-program", status=127)
     python("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", status=-15)
 
 
-def test_two_kernels_joined_by_a_channel():
-    """In the vendor's own OpenCL, without ftensor: the images' kernels rely on it."""
+def test_two_kernels_connected_by_a_channel():
+    """In the vendor's own OpenCL, without ftensor. The images' kernels rely on it."""
     out, _ = python("""
 import numpy as np, pyopencl as cl
 text = '''
@@ -136,7 +135,7 @@ print((made == numbers + 1).all())
 
 
 @pytest.mark.long
-def test_an_image_computes_what_kernels_compiled_at_run_time_do(image, tmp_path):
+def test_image_agrees_with_kernels_compiled_at_run_time(image, tmp_path):
     program = (sys.executable, str(HERE / "intel_program.py"))
     ours, theirs = str(tmp_path / "image.npz"), str(tmp_path / "compiled.npz")
     run("emulate", "--intel", "--image", str(image), "--", *program, ours)
@@ -145,15 +144,15 @@ def test_an_image_computes_what_kernels_compiled_at_run_time_do(image, tmp_path)
     assert sorted(a.files) == sorted(b.files) and len(a.files) > 100
     for name in a.files:
         if name in ("rows", "columns", "all", "spectra", "signals", "filtered"):
-            # The image has fewer layouts, so these are folded in another order; its spectra have
-            # stages of another radix.
+            # The image has fewer layouts, so these reductions have another order, and its spectra
+            # have stages of another radix.
             np.testing.assert_allclose(a[name], b[name], rtol=1e-5, atol=1e-4)
         else:
             assert a[name].tobytes() == b[name].tobytes(), name
 
 
 @pytest.mark.long
-def test_an_image_is_not_compiled_again_and_its_manifest_says_what_it_is(image):
+def test_image_is_not_recompiled_and_its_manifest_describes_it(image):
     out, _ = run("build", "--target", "intel-emulator", "--out", str(image), *asks(image))
     assert " 0 compiled, " in out
     manifest = Manifest.read(image / "manifest.json")
@@ -163,7 +162,7 @@ def test_an_image_is_not_compiled_again_and_its_manifest_says_what_it_is(image):
 
 
 @pytest.mark.long
-def test_a_kernel_that_the_image_lacks(image):
+def test_missing_kernel(image):
     text = SHORT + "ft.set_fallback('error'); x.sinh()"
     _, problems = python(text, "--image", str(image), status=1)
     assert "KernelNotBuilt" in problems and "sinh" in problems
@@ -174,9 +173,9 @@ def test_a_kernel_that_the_image_lacks(image):
 
 @pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [False, True])
-def test_a_graph_is_one_launch_of_kernels_joined_by_channels(image: Path, side_by_side: bool) -> None:
-    """NumPy's bits, with sums in the order of stages: all kernels at once, as on a board, and one
-    after the other for the rows that fit into their channels."""
+def test_graph_is_one_launch_of_kernels_connected_by_channels(image: Path, side_by_side: bool) -> None:
+    """The bits are NumPy's, with sums in the order of stages. All kernels run at once, as on a
+    board, and one after another for as many rows as fit into their channels."""
     text = f"""
 from ftensor._device import default_backend
 from tests.flow import intel_graphs
@@ -189,7 +188,7 @@ intel_graphs.run()
 
 
 @pytest.mark.long
-def test_the_receiver_is_one_kernel(image: Path) -> None:
+def test_receiver_is_one_kernel(image: Path) -> None:
     """Its bit error rate equals that without an image, except for numbers near zero."""
     words = (RECEIVER, "--bursts", "8", "--once")
     emulated = ("emulate", "--intel", "--image", str(image), "--", sys.executable, *words)
@@ -201,8 +200,8 @@ def test_the_receiver_is_one_kernel(image: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
-    """Graphs are recorded where g++ compiles them; here a program runs without them."""
+def test_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
+    """Graphs are recorded where g++ compiles them. Here a program runs without them."""
     text = "import ftensor as ft; print(ft.jit(lambda x: x.abs().amax(-1))(ft.ones(3, 18)).tolist())"
     (tmp_path / "program.py").write_text(text)
     mine = str(tmp_path / "mine.toml")
@@ -213,7 +212,7 @@ def test_a_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_graph_that_the_image_lacks_is_single_kernels_and_then_the_host(image: Path) -> None:
+def test_missing_graph_runs_as_single_kernels_or_on_the_host(image: Path) -> None:
     text = SHORT + (
         "f = ft.jit(lambda x: (x + x).sinh() + x); print(f.graph(x).kernels); "
         "print(float(f(x)[1])); print(ft.fallback_report())"
@@ -226,7 +225,7 @@ def test_a_graph_that_the_image_lacks_is_single_kernels_and_then_the_host(image:
 
 
 @pytest.mark.long
-def test_an_image_is_loaded_by_a_running_program(image):
+def test_running_program_loads_an_image(image):
     text = SHORT + (
         "from ftensor._device import default_backend as b; y = x + x; before = b().images; "
         f"ft.fpga.load_image({str(image)!r}); z = y + x; "
@@ -237,8 +236,8 @@ def test_an_image_is_loaded_by_a_running_program(image):
 
 @pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [False, True])
-def test_streams_take_turns_at_a_kernels_channels(image, side_by_side):
-    """All stages at once, as on a board, and one after the other, as on the emulator."""
+def test_streams_use_a_kernels_channels_in_turn(image, side_by_side):
+    """All stages run at once, as on a board, and one after another, as on the emulator."""
     text = f"""
 import threading
 import ftensor as ft
@@ -269,7 +268,7 @@ def test_doctor_runs_a_kernel():
 
 
 @pytest.mark.long
-def test_info_of_an_image_and_devices_of_others(image):
+def test_info_of_an_image_and_of_other_devices(image):
     name = Manifest.read(image / "manifest.json").file
     out, _ = run("image", "info", str(image / name))
     assert "--target intel-emulator" in out and "joined" in out
@@ -289,7 +288,7 @@ def damaged(image: Path, folder: Path) -> Path:
 
 
 @pytest.mark.long
-def test_files_that_do_not_fit_each_other_are_refused(image, tmp_path):
+def test_mismatched_files_are_refused(image, tmp_path):
     name = Manifest.read(image / "manifest.json").file
     cut = damaged(image, tmp_path / "cut")
     (cut / name).write_bytes((cut / name).read_bytes()[:-100])
@@ -337,7 +336,8 @@ print("done")
 
 @pytest.mark.long
 @pytest.mark.parametrize("op", ["x.remainder(x)", "(x + x)"])
-def test_a_handler_launches_a_kernel_of_an_image(image: Path, op: str) -> None:
-    """One by a single command, and one by channels, which may refuse but never hang or mix data."""
+def test_signal_handler_launches_a_kernel_of_an_image(image: Path, op: str) -> None:
+    """One kernel is a single command. One uses channels, which may refuse but never hang or mix
+    data."""
     out, _ = python(HANDLER.replace("{op}", op), FTENSOR_IMAGE=str(image))
     assert out == "done\n"

@@ -37,7 +37,7 @@ def groups() -> list[KernelGroup]:
 
 
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group.name)
-def test_every_unit_and_stage_is_a_kernel_with_its_part_of_the_arguments(group):
+def test_every_unit_and_stage_is_a_kernel_with_its_arguments(group):
     text = source(group)
     parameters = {
         name: tuple(re.findall(r"(\w+)(?:,|$)", " ".join(declared.split()))) for name, declared in HEAD.findall(text)
@@ -67,7 +67,7 @@ def test_every_channel_has_one_writer_and_one_reader(group):
         assert sorted(used) == sorted(channels)
 
 
-def test_a_map_with_two_outputs_has_no_source():
+def test_map_with_two_outputs_has_no_source():
     group = next(g for g in groups() if g.skeleton == "map")
     key = group.keys[0]
     two = KernelGroup("two", (KernelKey(**{**vars(key), "outs": key.outs * 2, "body": key.body * 2}),))
@@ -78,7 +78,7 @@ def test_a_map_with_two_outputs_has_no_source():
 FLOATING = {"exp", "expm1", "log", "log1p", "sqrt", "fabs", "ft_tanh", "floor", "rint", "INFINITY"}
 
 
-def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
+def test_rows_refuse_integers_that_their_expressions_do_not_support():
     """C++ converts the int argument of exp to double; OpenCL C rejects it."""
     for row in chain.from_iterable(keys.rows().values()):
         for of in (ft.int32, ft.uint8, ft.bool) if isinstance(row, Op) else ():
@@ -89,7 +89,7 @@ def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
 
 
 @pytest.mark.parametrize("dialect", ["opencl", "intel"])
-def test_dialects_share_the_words_of_lanes(dialect):
+def test_dialects_share_the_macros_of_lanes(dialect):
     """They differ in the numbering of units and in the widest memory access."""
     group = next(g for g in groups() if g.skeleton == "map")
     text = group.kind.program(group.keys[0], dialect, float64=True, grid="slab")
@@ -111,7 +111,7 @@ def build(flow, *options, **settings):
     return flow.build(*options, STANDIN_BOARD="a10gx", **settings)
 
 
-def test_aoc_makes_an_image_with_its_manifest_and_does_nothing_twice(flow):
+def test_aoc_makes_an_image_with_a_manifest_once(flow):
     build(flow, *BOARD)
     assert flow.ran() == [*KERNELS, "link"]
     manifest = Manifest.read(flow.out / "manifest.json")
@@ -122,14 +122,14 @@ def test_aoc_makes_an_image_with_its_manifest_and_does_nothing_twice(flow):
     assert flow.ran() == [] and "0 compiled, 3 reused" in done.stdout
 
 
-def test_a_kernel_that_aoc_refuses_is_told_and_nothing_is_linked(flow):
+def test_kernel_refused_by_aoc_is_reported_and_nothing_is_linked(flow):
     done = build(flow, *BOARD, status=1, STANDIN_FAILS="ft_neg_float32")
     assert "does not fit" in done.stderr and "link" not in flow.ran()
     build(flow, *BOARD)
     assert flow.ran() == ["ft_neg_float32", "link"]
 
 
-def test_a_dry_run_prints_the_commands_of_aoc_without_it(flow):
+def test_dry_run_prints_the_commands_of_aoc_without_aoc(flow):
     (flow.bin / "aoc").unlink()
     lines = flow.build(*BOARD, "--dry-run").stdout.splitlines()
     compiles = [line for line in lines if line.startswith("aoc -c -board=a10gx ")]
@@ -146,7 +146,7 @@ def test_a_dry_run_prints_the_commands_of_aoc_without_it(flow):
         (("--target", "intel-emulator"), "ftensor emulate --intel --install"),
     ],
 )
-def test_mistakes_are_one_message(flow, options, message):
+def test_invalid_arguments_give_one_message(flow, options, message):
     (flow.bin / "aoc").unlink()
     empty = str(flow.folder / "nothing")
     done = flow.build(*options, status=1, PATH=f"{flow.bin}{os.pathsep}/bin", FTENSOR_INTEL_FPGA_EMULATOR=empty)
@@ -162,14 +162,14 @@ def test_mistakes_are_one_message(flow, options, message):
         (["--folder", "x", "--", "true"], "add --intel"),
     ],
 )
-def test_emulate_says_what_is_missing(words, message, monkeypatch, capsys, tmp_path):
+def test_emulate_names_missing_tools(words, message, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("FTENSOR_INTEL_FPGA_EMULATOR", str(tmp_path / "nothing"))
     assert main(["emulate", *words]) == 2
     errors = capsys.readouterr().err
     assert message in errors and len(errors.splitlines()) == 1
 
 
-def test_the_emulator_is_not_installed_among_other_files(monkeypatch, capsys, tmp_path):
+def test_emulator_is_not_installed_into_a_used_folder(monkeypatch, capsys, tmp_path):
     (tmp_path / "mine").write_text("kept")
     assert main(["emulate", "--intel", "--install", "--folder", str(tmp_path)]) == 2
     assert "holds something else" in capsys.readouterr().err

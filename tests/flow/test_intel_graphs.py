@@ -27,7 +27,7 @@ HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
 
 @pytest.fixture(scope="module", params=["softmax", "folded", "distances", "detector"])
 def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KernelGroup:
-    """An exported graph whose OpenCL C is next to its HLS C++."""
+    """Returns an exported graph whose OpenCL C is next to its HLS C++."""
     folder, name = tmp_path_factory.mktemp("graph"), request.param
     if name == "softmax":
         files = ft.jit(softmax).export(str(folder / name), ft.ones(3, 150))
@@ -42,7 +42,7 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return whole
 
 
-def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: KernelGroup) -> None:
+def test_each_stage_is_a_kernel_with_its_arguments(group: KernelGroup) -> None:
     parameters = {name: tuple(re.findall(r"(\w+)(?:,|$)", declared)) for name, declared in HEAD.findall(source(group))}
     stages = with_stages(manifest_record(group, ""), group).stages
     assert parameters == {stage.name: stage.arguments for stage in stages}
@@ -50,8 +50,8 @@ def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: KernelGrou
     assert {a for stage in stages for a in stage.arguments} == set(names)
 
 
-def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGroup) -> None:
-    """The kernels are ordered so that each follows those that it reads from."""
+def test_channels_have_the_computed_depths_and_connect_two_kernels(group: KernelGroup) -> None:
+    """Each kernel comes after those that it reads from."""
     text, key = source(group), cast("StagedKey", group.members[0])
     counted = {f"{group.name}_{f.name}": f.depth for f in Stages(key).fifos}
     depths = re.findall(r"^channel \w+ (\w+) __attribute__\(\(depth\((\d+)\)\)\);$", text, re.M)
@@ -64,8 +64,8 @@ def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGr
         assert writers < readers
 
 
-def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
-    """And the number of rows that the shallowest channel holds; other kernels have no such
+def test_manifest_names_the_stages(group: KernelGroup) -> None:
+    """It also has the number of rows that the shallowest channel holds. Other kernels have no such
     entry."""
     kernel = with_stages(manifest_record(group, ""), group)
     manifest = Manifest("one", "intel", "", "", "one.aocx", (kernel,))
@@ -80,13 +80,13 @@ def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
     assert "stages" not in plain and "held" not in plain
 
 
-def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
+def test_rows_too_long_for_channels_run_concurrently(tmp_path: Path) -> None:
     files = ft.jit(lambda x: x * 2).export(str(tmp_path / "long"), ft.ones(2, 8192))
     (group,) = expand(read(files.inventory), shares_ports=False)
     assert with_stages(manifest_record(group, ""), group).held == 0
 
 
-def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
+def test_unsupported_stages_are_refused_with_an_alternative(
     group: KernelGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stages = Stages(cast("StagedKey", group.members[0])).stages

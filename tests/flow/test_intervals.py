@@ -17,9 +17,9 @@ from .. import forked
 from ..ir.compiler import clang
 from ..ir.intervals import intervals
 
-# Processors' own, on a board losses are rows and reductions; a user's own.
+# Kernels of CPUs, losses (on a board these are rows and reductions), and a user's kernel.
 NOT_ON_BOARDS = {"nll", "nll_input", "own"}
-# No op launches one; tests/flow/test_networks.py looks at their loops.
+# No op launches one; tests/flow/test_networks.py checks their loops.
 EXPORTED = {"network", "network_part"}
 
 
@@ -65,7 +65,8 @@ PIPELINE = "#pragma HLS PIPELINE II=1"
 LOCAL = """
     int t[64], j = 0;
     for (int i = 0; i < 64; i++) t[i] = at[i];"""
-# Runs of 64 elements in local memory: the least of four is taken, and the run's next ones wait beside it.
+# Runs of 64 elements in local memory. The least of four is taken, and the next elements of its run
+# replace it.
 RUNS = """
     int t[256], node[4], next[4][4], oldest[4] = {}, count[4] = {};
     int took = 0, took_slot = 0, asked = 0, asked_slot = 0, place = 0, came = 0, came_slot = 0, value = 0;
@@ -98,7 +99,7 @@ NEXT_AHEAD = """
         took = way;
         took_slot = oldest[way];
         oldest[way] = oldest[way] + 1 & 3;"""
-# A loop's body, the least cycles of an iteration, and a loop next to it with one cycle each.
+# A loop's body, the minimum cycles of an iteration, and a corrected loop with one cycle each.
 WAITS = {
     "a sum": ("float s = 0;", "s += a[k]; out[k] = s;", 7, "float s = 0; out[k] = a[k] + s;"),
     "an address just read": ("int j = 0;", "j = at[j]; c[k] = j;", 64, "j = at[k]; c[k] = j;"),
@@ -143,14 +144,14 @@ def least(tmp_path: Path, before: str, turn: str, pipeline: str = PIPELINE) -> i
 
 
 @pytest.mark.parametrize("what", WAITS)
-def test_what_a_loop_waits_for_is_found_and_its_repair_is_not(what: str, tmp_path: Path) -> None:
+def test_dependence_of_a_loop_is_found_and_its_correction_is_not(what: str, tmp_path: Path) -> None:
     before, turn, cycles, repaired = WAITS[what]
     assert least(tmp_path, before, turn) == cycles
     (tmp_path / "repaired").mkdir()
     assert least(tmp_path / "repaired", before, repaired) == 1
 
 
-def test_a_loop_may_say_that_it_reads_nothing_that_it_wrote(tmp_path: Path) -> None:
+def test_loop_may_state_that_it_has_no_dependence(tmp_path: Path) -> None:
     apart = PIPELINE + "\n#pragma HLS DEPENDENCE class=pointer inter false"
     assert least(tmp_path, "", WAITS["columns of one matrix"][1], apart) == 2
 
@@ -159,10 +160,8 @@ def test_a_loop_may_say_that_it_reads_nothing_that_it_wrote(tmp_path: Path) -> N
     ("turns", "registers", "cycles"),
     [(8, "", 2), (9, "", 1), (7, "#pragma HLS ARRAY_PARTITION variable=s complete", 1)],
 )
-def test_sums_in_turns_are_read_added_and_written_in_the_distance_that_is_said(
-    turns: int, registers: str, cycles: int, tmp_path: Path
-) -> None:
-    """An addition takes 7 cycles, a read of memory and a write one each."""
+def test_interleaved_sums_take_the_stated_distance(turns: int, registers: str, cycles: int, tmp_path: Path) -> None:
+    """An addition takes 7 cycles; a read and a write of memory take one each."""
     before = f"float s[{turns}] = {{}}; int q = 0;\n{registers}\n"
     turn = f"s[q] += a[k]; out[k] = s[q]; q = q + 1 == {turns} ? 0 : q + 1;"
     said = f"{PIPELINE}\n#pragma HLS DEPENDENCE variable=s inter RAW distance={turns} true"
@@ -173,12 +172,12 @@ def test_sums_in_turns_are_read_added_and_written_in_the_distance_that_is_said(
 def test_memories_that_a_port_fills_are_not_read_in_the_same_iteration(
     written: str, cycles: int, tmp_path: Path
 ) -> None:
-    """`intra false` lets HLS read before the write; a port answers after many iterations."""
+    """`intra false` lets HLS read before the write. A port answers after many iterations."""
     before = "float s[256] = {}, w[4] = {};"
     turn = f"w[k & 3] = a[k]; const float held = w[k + 1 & 3]; s[k & 255] = {written}; out[k] = s[k + 32 & 255] + held;"
     said = f"{PIPELINE}\n#pragma HLS DEPENDENCE variable=s inter false\n#pragma HLS DEPENDENCE variable=s intra false"
     assert least(tmp_path, before, turn, said) == cycles
 
 
-def test_a_loop_that_is_not_pipelined_takes_a_turn_after_the_other(tmp_path: Path) -> None:
+def test_loop_without_pipeline_runs_its_iterations_in_sequence(tmp_path: Path) -> None:
     assert least(tmp_path, "", "out[k] = a[k] * 2.0f;", "") == 64 + 4 + 1

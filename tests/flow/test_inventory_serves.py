@@ -21,7 +21,7 @@ from ..host.test_inventory import keys
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey | GemmKey | str]]:
-    """The keys of launches on a target with aligned vectors."""
+    """Returns the keys of launches on a target with aligned vectors."""
     backend = default_backend()
     if backend.target.grid != "slab" or backend.target.lanes_bytes != 64:
         pytest.skip("the device's launches are cut for a GPU, not for compute units")
@@ -50,7 +50,7 @@ def full() -> set[Any]:
 
 
 def served(keys: list[Any], held: set[Any]) -> list[Any]:
-    """Returns the keys for which neither their own layout nor the one for any strides exists."""
+    """Returns the keys for which neither their own layout nor the strided one exists."""
     return [key for key in keys if key not in held and not (isinstance(key, KernelKey) and fallback_key(key) in held)]
 
 
@@ -87,7 +87,7 @@ CALLS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_full_inventory_serves_each_op(asked: list[Any], name: str) -> None:
+def test_full_inventory_has_kernels_for_each_op(asked: list[Any], name: str) -> None:
     CALLS[name]()
     assert asked
     assert served(asked, full()) == []
@@ -105,14 +105,14 @@ def test_the_minimal_inventory_has_the_launched_keys(asked: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("held", "call", "taken"),
     [
-        # Columns: eight vectors of results side by side would serve, and the image has four.
+        # Columns: eight parallel vectors of results would be usable, and the image has four.
         ("radio", lambda: ft.ones(32, 1024).mean(0), "reduce_outer 16 4"),
-        # Rows: narrower than a launch fills, and with fewer sums side by side than it deserves.
+        # Rows: narrower than a launch could use, and with fewer parallel sums than is best.
         ("cnn", lambda: ft.ones(8, 4096).sum(1), "reduce_inner 8 1"),
         ("cnn", lambda: ft.ones(1000, 512) @ ft.ones(512), "reduce_inner 16 8"),
     ],
 )
-def test_a_reduction_takes_the_best_that_is_held(held: str, call: Any, taken: str) -> None:
+def test_reduction_uses_the_best_available_kernel(held: str, call: Any, taken: str) -> None:
     members = {key.entry for group in expand(read(held)) for key in group.members}
     with trace.recording(1, members) as seen:
         call()

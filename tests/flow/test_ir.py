@@ -1,6 +1,6 @@
-"""Every shipped kernel as LLVM IR: nothing in it that v++ refuses or makes slow hardware of.
+"""Every shipped kernel as LLVM IR has nothing that v++ refuses or turns into slow hardware.
 
-Each defect, inserted into a small kernel, is found; its correction is not.
+Each defect in a small kernel is found, and its correction is not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source
 
 from ..ir.findings import findings
 
-PARTS = 8  # for workers that share the work; the first has some of every inventory's kernels
+PARTS = 8  # for workers in parallel; the first has some kernels of every inventory
 
 
 @cache
@@ -28,8 +28,7 @@ def kernels() -> list[KernelGroup]:
 @pytest.mark.parametrize("part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)])
 def test_no_kernel_has_a_finding(part: int, tmp_path: Path) -> None:
     """No selection between memories, recursion, unknown call, unbounded pipeline, conditional
-    lane.
-    """
+    lane."""
     copy_headers(tmp_path)
     by_kernel = {}
     for group in kernels()[part::PARTS]:
@@ -129,7 +128,7 @@ static float steps(float *a, const long *of, int begin, int n)
 }"""
 EACH = "for (int k = 0; k < n; k++) out[k] = "
 
-# The finding; the text before the kernel, in it, and in its correction (both, where both change).
+# The finding; the text before the kernel, in it, and in its correction (both, if both change).
 DEFECTS = {
     "a struct chosen by reference": (
         "a choice between 2 memories",
@@ -209,8 +208,8 @@ DEFECTS = {
 
 @pytest.mark.parametrize("pointers", ["", "-opaque-pointers"])
 @pytest.mark.parametrize("defect", DEFECTS)
-def test_a_defect_is_found_and_its_repair_is_not(defect: str, pointers: str, tmp_path: Path) -> None:
-    """For clang with typed pointers, up to 14, and with opaque pointers, from 15 on."""
+def test_defect_is_found_and_its_correction_is_not(defect: str, pointers: str, tmp_path: Path) -> None:
+    """For clang with typed pointers (up to 14) and with opaque pointers (from 15)."""
     expected, bad, good = DEFECTS[defect]
     flags = ["-Xclang", pointers] if pointers else []
     path = tmp_path / "kernel.cpp"

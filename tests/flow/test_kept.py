@@ -1,4 +1,4 @@
-"""What the tests keep for the next run: objects of g++, by all that they depend on."""
+"""Objects of g++ that the tests cache for the next run. Their keys cover all inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 
 def made(run: Path, header: str, *words: str) -> bytes:
-    """An object of a run of the tests with a folder of its own."""
+    """Returns an object of a run of the tests with its own folder."""
     run.mkdir()
     env = places.environment("csim", run)
     assert env is not None
@@ -25,8 +25,8 @@ def made(run: Path, header: str, *words: str) -> bytes:
     return (run / "made").read_bytes()
 
 
-def test_the_next_run_has_what_did_not_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An object follows its options, and headers beside its source."""
+def test_next_run_reuses_unchanged_objects(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An object depends on its options, and on headers next to its source."""
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(places, "headers_kept", lambda *words: [])
     objects = tmp_path / "cache" / "tests" / "objects"
@@ -41,8 +41,8 @@ def test_the_next_run_has_what_did_not_change(monkeypatch: pytest.MonkeyPatch, t
     assert len([*objects.iterdir()]) == 3
 
 
-def test_a_path_that_is_no_word_is_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The script that is g++ names its folder to a shell."""
+def test_path_with_special_characters_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The script in place of g++ passes its folder to a shell."""
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "a blank"))
     monkeypatch.setattr(kept.tempfile, "gettempdir", lambda: str(tmp_path))
     assert kept.kept("objects").parent.parent == tmp_path

@@ -1,4 +1,5 @@
-"""Every name in a kernel text is defined: also those of hls/ that Python composes, in all dialects."""
+"""Every name in a kernel's source is defined, also names of hls/ that Python composes, in all
+dialects."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ OPTIONS = {word.removeprefix("-D") for target in TARGETS for word in target.buil
 
 
 def errors(text: KernelText) -> str:
-    """Returns a compiler's errors in a text; "" for none."""
+    """Returns a compiler's errors in a text; "" if there are none."""
     if text.dialect in ("opencl", "intel"):
         command = [clang(), *OPENCL, *(CHANNELS if text.dialect == "intel" else ()), "-"]
     else:
@@ -56,13 +57,13 @@ def all_errors(some: Iterable[KernelText]) -> dict[str, str]:
 
 
 def chosen(dialect: str) -> list[KernelText]:
-    """Returns a text of each skeleton and structure."""
+    """Returns a text of each skeleton and layout."""
     return list({(t.skeleton, t.structure): t for t in texts() if t.dialect == dialect}.values())
 
 
 @pytest.mark.skipif(csim_compiler() is None, reason="the check needs a C++ compiler")
 @pytest.mark.parametrize("dialect", ["opencl", "intel", "hls"])
-def test_a_text_of_each_skeleton_has_no_undefined_name(dialect: str) -> None:
+def test_one_text_of_each_skeleton_has_no_undefined_name(dialect: str) -> None:
     assert len(chosen(dialect)) > 20
     assert not all_errors(chosen(dialect))
 
@@ -71,7 +72,7 @@ def test_a_text_of_each_skeleton_has_no_undefined_name(dialect: str) -> None:
 @pytest.mark.skipif(csim_compiler() is None, reason="the check needs a C++ compiler")
 @pytest.mark.parametrize("dialect", ["opencl", "intel", "hls", "vitis"])
 def test_no_text_has_an_undefined_name(dialect: str) -> None:
-    """The texts that the test above leaves out; it has none of the dialect "vitis"."""
+    """Checks the texts that the test above leaves out, except for the dialect "vitis"."""
     before = set(chosen(dialect)) if dialect != "vitis" else set()
     rest = [t for t in texts() if t.dialect == dialect and t not in before]
     assert len(rest) > 10
@@ -79,7 +80,7 @@ def test_no_text_has_an_undefined_name(dialect: str) -> None:
 
 
 def test_directives_name_variables_of_their_text() -> None:
-    """g++ ignores v++'s pragmas, so no compiler here notices a variable that is gone."""
+    """g++ ignores v++'s pragmas, so no compiler here detects a removed variable."""
     for text in texts():
         if text.dialect != "hls":
             continue
@@ -88,8 +89,8 @@ def test_directives_name_variables_of_their_text() -> None:
         assert not [name for name, count in named.items() if words[name] <= count], text.name
 
 
-def test_a_macro_that_hls_tests_is_defined() -> None:
-    """`#ifdef` of a name that no text defines would never be true."""
+def test_macros_tested_by_hls_are_defined() -> None:
+    """An `#ifdef` of a name that no text defines would never be true."""
     files = [path.read_text() for path in hls_root().rglob("*.[hc]*") if "standin" not in path.parts]
     names = {name for text in files for rest in TESTED.findall(text) for name in re.findall(r"\bFT_\w+", rest)}
     assert len(names) > 30
@@ -97,8 +98,8 @@ def test_a_macro_that_hls_tests_is_defined() -> None:
     assert names - defined - OPTIONS == set()
 
 
-def test_a_macro_that_python_defines_is_read() -> None:
-    """A macro of a key under a name that hls/ no longer has would be ignored."""
+def test_macros_defined_by_python_are_used() -> None:
+    """A key's macro with a name that hls/ no longer has would be ignored."""
     words: Counter[str] = Counter()
     for path in hls_root().rglob("*.[hc]*"):
         words.update(re.findall(r"\b(?:FT|ft)_\w+", path.read_text()))
@@ -109,7 +110,7 @@ def test_a_macro_that_python_defines_is_read() -> None:
     assert not {name for name in composed if name.startswith("FT_") and not words[name]}
 
 
-def test_words_that_sources_replace_are_of_hls() -> None:
-    """HLS C++ has a pragma or an expression in place of each; a word that is gone replaces nothing."""
+def test_macros_replaced_in_sources_exist_in_hls() -> None:
+    """HLS C++ has a pragma or an expression in place of each. A removed macro replaces nothing."""
     text = "".join(path.read_text() for path in (hls_root() / "skeleton").glob("*.h"))
     assert not [word for word in single._WORDS if not re.search(rf"\b{word}\b", text)]

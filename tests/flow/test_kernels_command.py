@@ -111,7 +111,7 @@ def test_kernels_of_one_op_are_listed(few: Path, capsys: pytest.CaptureFixture[s
     assert "no kernel of 'muul'; did you mean 'mul'" in capsys.readouterr().err
 
 
-def test_an_op_with_a_number_is_told_from_the_one_without(capsys: pytest.CaptureFixture[str]) -> None:
+def test_op_with_a_number_is_listed_separately(capsys: pytest.CaptureFixture[str]) -> None:
     def ops(word: str) -> set[str]:
         assert main(["kernels", "cnn", "--op", word]) == 0
         return {line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]}
@@ -128,7 +128,7 @@ def test_kernels_are_listed_as_json(few: Path, capsys: pytest.CaptureFixture[str
     assert {one["layout"] for one in rows} == {"linear", "inner"}
 
 
-def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_available_inventories_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines if line and not line.startswith("ftensor")]
@@ -142,7 +142,7 @@ def _manifest(folder: Path, few: Path) -> Path:
     return path
 
 
-def test_a_manifest_shows_what_its_inventory_does(
+def test_manifest_lists_the_kernels_of_its_inventory(
     tmp_path: Path, few: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = _manifest(tmp_path, few)
@@ -153,7 +153,7 @@ def test_a_manifest_shows_what_its_inventory_does(
 
 
 @needs_cxx
-def test_an_image_shows_what_its_inventory_does(
+def test_image_lists_the_kernels_of_its_inventory(
     tmp_path: Path, few: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
@@ -182,13 +182,13 @@ def test_an_image_shows_what_its_inventory_does(
         (["minimal", "--write", "new.toml"], "--trace PROGRAM"),
     ],
 )
-def test_mistakes_are_named(words: Sequence[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_named(words: Sequence[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", *words]) == 1
     caught = capsys.readouterr()
     assert caught.out == "" and said in caught.err and caught.err.startswith("ftensor kernels: ")
 
 
-def test_a_manifest_of_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_manifest_of_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The message names the file, and does not suggest another copy of it."""
     path = tmp_path / "manifest.json"
     path.write_text('{"format": "ftensor-image", "version": 99}')
@@ -200,7 +200,7 @@ def test_a_manifest_of_another_version(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @needs_cxx
-def test_trace_lists_what_is_missing(few: Path, program: Path) -> None:
+def test_trace_lists_missing_kernels(few: Path, program: Path) -> None:
     done = traced(few, "--trace", program, "one", "--json")
     assert done.returncode == 1
     assert "the program says 1024.0 ['one', '--json']" in done.stderr
@@ -220,7 +220,7 @@ def test_trace_against_the_loaded_image(tmp_path: Path, few: Path, program: Path
 
 
 @needs_cxx
-def test_lines_that_add_the_rest(few: Path, program: Path) -> None:
+def test_suggested_lines_add_the_missing_kernels(few: Path, program: Path) -> None:
     lines = traced(few, "--trace", program).stdout.partition("inventory:\n")[2]
     few.write_text(INVENTORY + lines)
     done = traced(few, "--trace", program)
@@ -242,7 +242,7 @@ def test_write_an_inventory_for_a_program(tmp_path: Path, program: Path) -> None
 
 
 @needs_cxx
-def test_a_program_that_fails(tmp_path: Path) -> None:
+def test_failing_program(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("import ftensor as ft\nft.ones(2) + ft.ones(3)\n")
     done = traced("minimal", "--trace", bad)
@@ -253,8 +253,8 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["minimal", *(pytest.param(name, marks=pytest.mark.long) for name in ("radio", "cnn"))]
 )
-def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
-    """The lines that a message suggests for a kernel add it, or the one for any strides."""
+def test_suggested_lines_add_any_member(name: str, tmp_path: Path) -> None:
+    """The lines that a message suggests for a kernel add it, or the strided one."""
     from ftensor.kernels.key import KernelKey
     from ftensor.toolchain.inventory.keys import fallback_key
 
@@ -284,9 +284,9 @@ print("the program says", round((y.sum().double() + z).item()))
 
 
 @needs_cxx
-def test_a_trace_for_a_board(tmp_path: Path) -> None:
-    """Each inventory fits the board, they have all that the program needs, and the lines say why they
-    are large."""
+def test_trace_for_a_board(tmp_path: Path) -> None:
+    """Each inventory fits the board, and together they have all kernels of the program. The lines
+    state why they are large."""
     program, mine = tmp_path / "program.py", tmp_path / "mine.toml"
     program.write_text(BOARD_PROGRAM)
     done = traced("--board", "kv260", "--trace", program, "--write", mine, "--json")
@@ -305,7 +305,8 @@ def test_a_trace_for_a_board(tmp_path: Path) -> None:
     )
     (odd,) = said["transforms"]
     assert "fft(x, 5000)" in odd
-    # A board would find each of its launches in this image, or the report says that the host computes it.
+    # A board would find each of its launches in this image, or the report says that the host
+    # computes it.
     done = traced(mine, "--trace", program, "--json")
     missing = [one for one in json.loads(done.stdout) if not one["held"]]
     assert {one["op"] for one in missing} == on_host
@@ -314,7 +315,7 @@ def test_a_trace_for_a_board(tmp_path: Path) -> None:
     }
 
 
-def test_a_board_is_for_a_trace_without_an_image(capsys: pytest.CaptureFixture[str]) -> None:
+def test_board_option_needs_a_trace_without_an_image(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--board", "kv260"], ["minimal", "--board", "kv260", "--trace", "program.py"]):
         assert main(["kernels", *words]) == 1
         assert "--board needs --trace PROGRAM" in capsys.readouterr().err

@@ -1,5 +1,5 @@
-"""Memory of a process levels off: 55,000 ops of many kinds, more where memory grew, on changing
-streams."""
+"""Memory of a process levels off over 55,000 ops of many kinds, or more where memory grew, on
+changing streams."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ print(min(more), more)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_a_process_holds_levels_off(target: str) -> None:
+def test_memory_of_a_process_levels_off(target: str) -> None:
     env = {**os.environ, "FTENSOR_DEVICE": target, "PYTHONPATH": str(Path(ft.__file__).parents[1])}
     env.pop("FTENSOR_IMAGE", None)
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True)

@@ -1,6 +1,6 @@
 """A convolutional network is trained with kernels from an image, and with compiled ones.
 
-The walk-through of docs/torch-device.md builds an image with the kernels of such a network.
+The walk-through in docs/torch-device.md builds an image with the kernels of such a network.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .test_road import TRAINING, base, built, emulate, needs_xrt, run  # noqa: F
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.long
-# Both optimizers, both kinds of pooling, batches and rows that fill no beat; and an evaluation.
+# Both optimizers, both kinds of pooling, batches and rows that fill no beat, and an evaluation.
 PROGRAM = """
 import sys
 from collections.abc import Callable

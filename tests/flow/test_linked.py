@@ -1,4 +1,4 @@
-"""Graphs with a kernel for each stage, joined by streams: built, run, changed."""
+"""Graphs with a kernel for each stage, connected by streams: built, run, changed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run(image: Path, word: str = "run") -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The image of one graph, a kernel for each stage."""
+    """The image of one graph with a kernel for each stage."""
     path = tmp_path_factory.mktemp("linked")
     groups = exported(path, "centred", centred)
     built = build(Request("linked", groups, "", path / "out"), CSim(), Quiet())
@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long
 @needs
-def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) -> None:
+def test_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) -> None:
     """It is one entry of the image, with two free-running kernels and three that the host
     starts."""
     image = folder / "out" / "linked.xclbin"
@@ -89,18 +89,18 @@ def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) ->
 
 
 @needs
-def test_launches_of_several_threads_keep_apart(folder: Path) -> None:
+def test_launches_of_several_threads_do_not_interfere(folder: Path) -> None:
     assert run(folder / "out" / "linked.xclbin", "threads") == f"{[True] * 4}\n"
 
 
 @needs
-def test_an_interrupted_launch_leaves_nothing_behind(folder: Path) -> None:
+def test_interrupted_launch_does_not_affect_the_next(folder: Path) -> None:
     assert run(folder / "out" / "linked.xclbin", "interrupted") == "[True, True]\n"
 
 
 @needs
-def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(folder: Path, tmp_path: Path) -> None:
-    """It is recognized by its kernels, whose streams follow the compute unit's number."""
+def test_linked_image_without_manifest_is_reported(folder: Path, tmp_path: Path) -> None:
+    """It is recognized by its kernels, whose streams have the compute unit's number."""
     image = image_of(folder / "out" / "linked.xclbin")
     path = tmp_path / "lost.xclbin"
     path.write_bytes(pack(image.description, image.library))
@@ -109,8 +109,8 @@ def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(folder: Path, 
 
 
 @needs
-def test_streams_that_are_too_shallow_are_told(folder: Path) -> None:
-    """With the content of each FIFO, at each call; the kernels' own texts are unchanged."""
+def test_too_shallow_streams_are_reported(folder: Path) -> None:
+    """Each call reports the content of each FIFO. The kernels' own texts are unchanged."""
     groups = exported(folder, "centred", centred)
     joins = tuple(replace(join, depth=MIN_DEPTH) for join in groups[0].joins)
     assert joins != groups[0].joins
@@ -138,9 +138,9 @@ def test_xrt_starts_the_kernels_of_a_graph_together(folder: Path) -> None:
 
 
 @needs
-def test_a_changed_graph_compiles_the_stages_whose_text_changed(tmp_path: Path) -> None:
-    """As the builds' jobs report. Another number changes no text; another op at the end recompiles
-    only the stage behind the fold; one before the fold only that stage."""
+def test_changed_graph_compiles_only_changed_stages(tmp_path: Path) -> None:
+    """The build's jobs report it. Another number changes no text. Another op at the end recompiles
+    only the stage after the reduction, and one before the reduction only that stage."""
     functions = {
         "as it was": lambda x: (x - x.mean(-1, keepdim=True)) * 2,
         "a number": lambda x: (x - x.mean(-1, keepdim=True)) * 3,
@@ -161,9 +161,8 @@ def test_a_changed_graph_compiles_the_stages_whose_text_changed(tmp_path: Path) 
 
 
 def test_two_graphs_share_the_kernels_of_equal_stages(tmp_path: Path) -> None:
-    """As units of them; equal stages of one graph are separate kernels, since none may feed
-    itself.
-    """
+    """They are units of these kernels. Equal stages of one graph are separate kernels, since none
+    may feed itself."""
     exported(tmp_path, "one", centred)
     exported(tmp_path, "other", lambda x: x.mean(-1, keepdim=True) + x)
     exported(tmp_path, "twice", lambda x: centred(centred(x)))
@@ -187,8 +186,8 @@ def groups(tmp_path: Path) -> tuple[KernelGroup, ...]:
     return exported(tmp_path, "centred", centred)
 
 
-def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
-    """Loads and stores have the memory ports, computing kernels have only streams."""
+def test_link_options_connect_the_kernels(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
+    """Loads and stores have the memory ports, and computing kernels have only streams."""
     chain = Vitis("hw", PLATFORM, dry=True)
     shown = "\n".join(commands(Request("linked", groups, "", tmp_path / "hw"), chain))
     assert all(f" -k {g.name} " in shown for g in groups) and shown.count("v++ -c ") == 5
@@ -210,10 +209,10 @@ def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[KernelGroup, ...
 
 @needs
 @pytest.mark.long
-def test_vitis_joins_ports_of_one_type(
+def test_vitis_connects_ports_of_one_type(
     groups: tuple[KernelGroup, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stand-in of v++ checks that each port of a stream is joined once, to one of its type,
+    """The stand-in of v++ checks that each stream port is connected once, to a port of its type,
     with a depth of a power of two beats. A device accepts the image."""
     standin = Path(__file__).parent / "standin" / "v++"
     (tmp_path / "v++").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{standin}" "$@"\n')
@@ -238,8 +237,8 @@ def test_the_sources_have_no_finding(groups: tuple[KernelGroup, ...], tmp_path: 
         assert not findings(path, group.name)
 
 
-def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
-    """Its FIFOs count; its resources are close to those of one kernel of the graph."""
+def test_board_has_the_whole_graph_or_nothing(groups: tuple[KernelGroup, ...], tmp_path: Path) -> None:
+    """Its FIFOs count, and its resources are close to those of the graph as one kernel."""
     board = find("u55c")
     deeper = tuple(replace(join, depth=1 << 15) for join in groups[0].joins)
     begin = replace(groups[0], joins=deeper)
@@ -253,7 +252,7 @@ def test_a_board_has_all_of_a_graph_or_nothing(groups: tuple[KernelGroup, ...], 
     assert fit.fitting_subset(many, board).groups == (one,)
 
 
-def test_what_no_inventory_may_say(tmp_path: Path) -> None:
+def test_invalid_inventory_settings_are_refused(tmp_path: Path) -> None:
     exported(tmp_path, "centred", centred)
     path = tmp_path / "wrong.toml"
     path.write_text(HEAD.format("centred", "loop"))

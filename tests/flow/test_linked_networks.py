@@ -1,4 +1,5 @@
-"""Networks in several kernels that streams join, each on a die. Their bits: test_loaded_networks.py."""
+"""Networks in several kernels connected by streams, one on each die. test_loaded_networks.py
+compares their bits."""
 
 from __future__ import annotations
 
@@ -44,8 +45,9 @@ def linked(folder: Path, seed: int = 3, text: str = LINKED) -> tuple[KernelGroup
     return expand(read(inventory))
 
 
-def test_vitis_places_each_part_on_a_die(tmp_path: Path) -> None:
-    """The first part reads memory, the last one writes it, the part between them runs by itself."""
+def test_link_places_each_part_on_a_die(tmp_path: Path) -> None:
+    """The first part reads memory, the last one writes it, and the part between them is
+    free-running."""
     groups = linked(tmp_path)
     commands(Request("digits", groups, "", tmp_path / "hw"), Vitis("hw", PLATFORM, dry=True))
     lines = (tmp_path / "hw" / "link.cfg").read_text().splitlines()
@@ -70,7 +72,7 @@ def test_vitis_places_each_part_on_a_die(tmp_path: Path) -> None:
 
 @needs
 def test_changed_weights_compile_the_kernel_of_their_layer(tmp_path: Path) -> None:
-    """And no other kernel, before it or behind it."""
+    """No other kernel is compiled, neither before nor after it."""
     groups = linked(tmp_path)
     jobs = prepare(Request("digits", groups, "", tmp_path / "out"), CSim()).kernels
     key = groups[0].members[0].whole  # type: ignore[attr-defined]
@@ -86,7 +88,7 @@ def test_changed_weights_compile_the_kernel_of_their_layer(tmp_path: Path) -> No
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [7, 14, 64])
 def test_random_linked_networks_by_gpp(seed: int) -> None:
-    """In two to four kernels. `make fuzz` draws others."""
+    """They have two to four kernels. `make fuzz` draws others."""
     assert fuzz_linked_networks.trial(Random(seed)) == ""
 
 
@@ -100,15 +102,15 @@ def test_parts_take_the_area_of_the_whole(tmp_path: Path) -> None:
     whole, each = area(KernelGroup("whole", (key,))).whole, [area(group).whole for group in groups]
     assert whole.dsp == sum(one.dsp for one in each) > 0 and min(one.dsp for one in each) > 0
     assert whole.lut < sum(one.lut for one in each) < 1.5 * whole.lut
-    assert cuts_of(key) == [1, 2, 4, 5]  # the sum reads the pool and the convolution behind it
-    pool = parts_of_network(key.without_constants(), (1, 2))[1]  # it passes on the weights of others
+    assert cuts_of(key) == [1, 2, 4, 5]  # the sum reads the pool and the convolution after it
+    pool = parts_of_network(key.without_constants(), (1, 2))[1]  # it forwards the weights of others
     assert len(pool.stream_names) == len(set(pool.stream_names)) == 5
     two = parts_of_network(key, (4,))
     assert [stream.name for stream in streams_of(two)] == ["images_1"]
 
 
-def test_no_kernel_begins_inside_a_residual_block() -> None:
-    """Value k is that of layer k - 1; the sum, layer 3, reads values 3 and 1."""
+def test_no_kernel_starts_inside_a_residual_block() -> None:
+    """Layer k - 1 computes value k. The sum, layer 3, reads values 3 and 1."""
     key = SimpleNamespace(layers=[SimpleNamespace(inputs=read) for read in ((0,), (1,), (2,), (3, 1), (4,))])
     assert cuts_of(key) == [1, 4]  # type: ignore[arg-type]
 
@@ -128,7 +130,7 @@ CUTS = {
 
 
 @pytest.mark.parametrize("case", CUTS)
-def test_where_no_kernel_begins(tmp_path: Path, case: str) -> None:
+def test_layers_where_no_kernel_may_start(tmp_path: Path, case: str) -> None:
     line, said = CUTS[case]
     with pytest.raises(InventoryError, match=said):
         linked(tmp_path, text=re.sub("cuts = .*", line, LINKED))
@@ -151,8 +153,8 @@ def folded(luts: float) -> tuple[NetworkKey, Folding]:
     return key, fold_network(key, board(luts))
 
 
-def test_a_network_is_on_as_many_dies_as_it_needs() -> None:
-    """Linked if its parts fit at the same speed; if asked to, also at a lower one."""
+def test_network_uses_as_many_dies_as_it_needs() -> None:
+    """It is linked if its parts fit at the same speed; on request, also at a lower one."""
     key, found = folded(1)
     split = on_dies(found, key, None, None, {})
     assert (interval(split.key), split.cuts) == (interval(found.key), (1, 4)) and split.fits_dies
@@ -165,7 +167,7 @@ def test_a_network_is_on_as_many_dies_as_it_needs() -> None:
     assert interval(split.key) == 2 * interval(found.key) and split.fits_dies and len(split.dies) == 3
 
 
-def test_a_network_that_fits_no_dies_is_refused_with_numbers() -> None:
+def test_network_too_large_for_the_dies_is_refused_with_numbers() -> None:
     key, found = folded(0.35)
     with pytest.raises(ft.GraphError, match=r"one by one, a kernel on each die: SLR0 LUT .*its first 2 layers do"):
         on_dies(found, key, "linked", None, {})
@@ -173,8 +175,8 @@ def test_a_network_that_fits_no_dies_is_refused_with_numbers() -> None:
         on_dies(found, key, "linked", 400, {})
 
 
-def test_the_area_of_an_image_is_told_die_by_die(tmp_path: Path) -> None:
-    """And an image with a full die is refused."""
+def test_area_of_an_image_is_reported_for_each_die(tmp_path: Path) -> None:
+    """An image with an overfull die is refused."""
     usage = fit(linked(tmp_path), find("u55c"))
     assert [line[:9] for line in lines(usage) if "of the die." in line] == ["SLR0: LUT", "SLR1: LUT", "SLR2: LUT"]
     assert usage.fits and sum(shares[2] for shares in usage.dies.values()) == pytest.approx(3 * usage.shares["dsp"])
@@ -183,7 +185,7 @@ def test_the_area_of_an_image_is_told_die_by_die(tmp_path: Path) -> None:
 
 
 def test_intels_boards_have_no_networks(tmp_path: Path) -> None:
-    """Neither of one kernel nor of several: the build says so."""
+    """The build refuses them, whether they have one kernel or several."""
     linked(tmp_path)
     for name in ("digits", "linked"):
         (group,) = expand(read(tmp_path / f"{name}.toml"), shares_ports=False)
@@ -191,7 +193,7 @@ def test_intels_boards_have_no_networks(tmp_path: Path) -> None:
             intel.source(group)
 
 
-def test_export_links_a_network(tmp_path: Path) -> None:
+def test_exported_network_is_linked(tmp_path: Path) -> None:
     jitted, x = ft.jit(digits()), images(2)
     exported = jitted.export(str(tmp_path / "digits"), x, target="u55c", structure="linked")
     assert [group.name for group in expand(read(exported.inventory))] == ["digits_1", "digits_2", "digits_3"]

@@ -1,4 +1,5 @@
-"""Networks whose launches bring the weights: one kernel for all weights, never stale, eager ops' bits."""
+"""Networks whose launches load the weights: one kernel for all weights, no stale weights, the bits
+of eager ops."""
 
 from __future__ import annotations
 
@@ -43,14 +44,15 @@ def run(*words: str, **env: str) -> str:
 
 @pytest.fixture(scope="module", params=["linked", pytest.param("dataflow", marks=pytest.mark.long)])
 def image(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """An image of the network with loaded weights, in three kernels or in one, built for C simulation."""
+    """An image of the network with loaded weights, in three kernels or in one, built for C
+    simulation."""
     folder = tmp_path_factory.mktemp("loaded")
     run("build", str(folder), "loaded", request.param, FTENSOR_DEVICE="csim")
     return folder / "digits.xclbin"
 
 
 def shared() -> str:
-    """What eager ops make of the launches of `network_program.share`, but for the kernels."""
+    """Returns the output of `network_program.share` computed by eager ops, without the kernels."""
     networks, x = (digits(), digits(4)), images(3)
 
     def digest(k: int) -> str:
@@ -65,7 +67,7 @@ def shared() -> str:
 
 @needs
 def test_two_networks_share_a_kernel_with_the_bits_of_eager_ops(image: Path) -> None:
-    """By turns, after a weight is written, and by two threads at once."""
+    """They alternate, also after a weight is changed, and in two concurrent threads."""
     *lines, threads, kernels = run("share", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)).splitlines()
     assert "\n".join(lines) == shared()
     assert threads.split() == sorted({*lines[1].split()})
@@ -81,8 +83,9 @@ def test_any_number_of_images(image: Path) -> None:
 
 
 @needs
-def test_a_traced_call_takes_the_kernel_of_an_inventory(image: Path) -> None:
-    """So that `ftensor estimate --inventory` prices it; its buffer lives as long as the graph."""
+def test_traced_call_uses_the_kernel_of_an_inventory(image: Path) -> None:
+    """`ftensor estimate --inventory` can then estimate it. Its buffer lives as long as the
+    graph."""
     entry = export(image.parent / "traced").entry
     assert run("trace", entry, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)).split() == [entry]
 
@@ -102,8 +105,8 @@ def export(folder: Path, seed: int = 3, **options: object) -> Exported:
     return ft.jit(digits(seed)).export(str(folder / "digits"), images(2), **options)
 
 
-def test_the_kernel_depends_on_shapes_alone(tmp_path: Path) -> None:
-    """Not on weights, biases and their scales, nor on folds. The text of the kernel has none of them."""
+def test_kernel_depends_only_on_shapes(tmp_path: Path) -> None:
+    """The kernel's text has no weights, biases, scales or folding."""
     one, two, slow = export(tmp_path / "1"), export(tmp_path / "2", 4), export(tmp_path / "3", cycles=2000)
     assert one.entry == two.entry == slow.entry and one.source.read_bytes() == two.source.read_bytes()
     assert one.constants is not None and two.constants is not None
@@ -140,7 +143,7 @@ def test_weights_of_another_network_are_refused(tmp_path: Path, case: str) -> No
         read(files.inventory)
 
 
-def test_the_buffer_begins_with_its_digest(tmp_path: Path) -> None:
+def test_buffer_starts_with_its_digest(tmp_path: Path) -> None:
     x = images(1)
     key = fuzz_networks.NetworkBuilder(ft.jit(digits())._trace_only(x._storage.backend, [x], (x,), {})).key
     words = buffer_of(key)
@@ -164,7 +167,7 @@ def test_random_networks_by_gpp(seed: int) -> None:
 @needs
 @pytest.mark.long
 def test_two_stages_of_resnet_by_gpp() -> None:
-    """With folds for a board, bit for bit, and FIFOs of exactly the computed depths."""
+    """The folding is a board's, the bits are equal, and FIFOs have exactly the computed depths."""
     network, x = known_networks.resnet(2, 4), known_networks.images(2, 3, 32, 32)
     wanted = network(x).numpy()
     key = fuzz_networks.NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
@@ -174,7 +177,8 @@ def test_two_stages_of_resnet_by_gpp() -> None:
 
 
 def test_memories_of_weights_are_balanced() -> None:
-    """UltraRAM and block RAM take about the same share; a memory that fills UltraRAM least is in block RAM."""
+    """UltraRAM and block RAM are used to about the same share. The memory that uses UltraRAM least
+    efficiently is in block RAM."""
     x = ft.zeros(1, 64, 8, 8, dtype=ft.uint8)
     weights = [ft.ones(o, 64, 3, 3, dtype=ft.int8) for o in (64, 64, 64)]
 

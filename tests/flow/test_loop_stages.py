@@ -1,5 +1,5 @@
 """Loops with feedback as stages of graphs: results of C simulation, XRT and Intel's emulator, their
-sources and files, and the loops that are no stages."""
+sources and files, and the loops that cannot be stages."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ def exported(function: Any, *arguments: ft.Tensor, folder: Path) -> tuple[Staged
 
 @needs
 @pytest.mark.parametrize("name", ["gained", "counted", "channels"])
-def test_a_kernel_of_stages_has_the_bits_of_the_ops(name: str) -> None:
-    """In C simulation: rows of no whole beats behind the loop, integers of two inputs, several signals."""
+def test_kernel_of_stages_has_the_bits_of_the_ops(name: str) -> None:
+    """In C simulation: rows after the loop that are no whole beats, integers of two inputs, several
+    signals."""
     with simulated(), recording(1):
         jitted, arguments = ft.jit(CHAINS[name]), tensors(name)
         report = jitted.graph(*arguments).report()
@@ -76,8 +77,8 @@ def test_drawn_chains_have_the_bits_of_the_ops(seed: int) -> None:
 @needs
 @pytest.mark.long
 def test_all_targets_have_the_bits_of_the_ops(tmp_path: Path) -> None:
-    """An image of all chains in C simulation and on XRT with the software device; and Intel's emulator,
-    whose sine differs in the last bits."""
+    """An image of all chains runs in C simulation and on XRT with the software device, and on
+    Intel's emulator, whose sine differs in the last bits."""
 
     def run(*words: str, **env: str) -> str:
         done = forked.run(*words, env={**os.environ, **env}, cwd=ROOT)
@@ -110,8 +111,9 @@ def test_all_targets_have_the_bits_of_the_ops(tmp_path: Path) -> None:
         assert one.split()[2:] == other.split()[2:]  # the shape and the last elements
 
 
-def test_a_filter_a_loop_and_a_decimation_are_one_kernel(tmp_path: Path) -> None:
-    """A step begins when the state is there, by the model as by the source; no loop can be faster."""
+def test_filter_loop_and_decimation_are_one_kernel(tmp_path: Path) -> None:
+    """A step starts when the state is available, in the model as in the source. No loop can be
+    faster."""
     key, files = exported(CHAINS["receiver"], *tensors("receiver"), folder=tmp_path)
     kinds = [stage.kind for stage in Stages(key).stages]
     assert kinds.count(LOOP) == 1 and kinds.count("filter") == 2 and files.apart == ()
@@ -130,8 +132,9 @@ def test_a_filter_a_loop_and_a_decimation_are_one_kernel(tmp_path: Path) -> None
     assert interval // 2 < least <= interval
 
 
-def test_signals_take_the_time_of_each_others_steps(tmp_path: Path) -> None:
-    """A step begins as many elements behind the step before as there are signals: 32 are nearly enough."""
+def test_interleaved_signals_hide_the_latency_of_a_step(tmp_path: Path) -> None:
+    """A step starts as many elements after the previous one as there are signals. 32 signals are
+    nearly enough."""
     key, files = exported(CHAINS["channels"], *tensors("channels"), folder=tmp_path)
     (loop,) = key.loops
     assert (loop.signals, key.length, steps_interval(feedback_key(loop))) == (32, 32, 38)
@@ -149,8 +152,9 @@ def test_signals_take_the_time_of_each_others_steps(tmp_path: Path) -> None:
         parse_key(parse_json(data.replace(b'"signals": 32', b'"signals": 16')), data, row_functions)
 
 
-def test_the_model_counts_a_step_once(tmp_path: Path) -> None:
-    """In each number of lanes a loop has one step's operators, and the stages beside it have them in all."""
+def test_model_counts_a_step_once(tmp_path: Path) -> None:
+    """With any number of lanes a loop has one step's operators; the other stages have them in each
+    lane."""
     key, _ = exported(CHAINS["halves"], *tensors("halves"), folder=tmp_path)
     products = []
     for lanes in (1, 4):
@@ -161,16 +165,16 @@ def test_the_model_counts_a_step_once(tmp_path: Path) -> None:
     assert 4 * products[0]["sub"] == products[1]["sub"] > 0
 
 
-def test_a_signal_is_not_divided_among_compute_units(tmp_path: Path) -> None:
+def test_signal_is_not_divided_among_compute_units(tmp_path: Path) -> None:
     key, files = exported(CHAINS["gained"], *tensors("gained"), folder=tmp_path)
     (group,) = expand(read(files.inventory))
     loops = [group.kind.loops(KernelLaunch(key, 3, 3000), unit, False) for unit in range(3)]
     assert loops[:2] == [[], []] and max(one.trips for one in loops[2]) == 3000 * key.length
 
 
-def test_a_file_has_the_loop(tmp_path: Path) -> None:
-    """The key that is read is the one written; no text of a file becomes code, and no call takes what a
-    stage does not give."""
+def test_file_has_the_loop(tmp_path: Path) -> None:
+    """The key that is read equals the one written. No text of a file becomes code, and no call
+    takes values that a stage does not provide."""
     key, files = exported(CHAINS["gained"], *tensors("gained"), folder=tmp_path)
     data = files.graph.read_bytes()
     assert parse_key(parse_json(data), data, row_functions) == key
@@ -212,7 +216,8 @@ def step(state: Any, x: Any) -> Any:
 
 
 START = ft.zeros(64)
-# Loops of graphs that are no stages, or whose graph is cut beside them: what `apart` says, and the kernels.
+# Loops that cannot be stages, or whose graph is split next to them: the text of `apart`, and the
+# kernels.
 REFUSED = {
     "signals that are no rows": (
         lambda x: (lambda y: (y.amax(-1), ft.scan(step, START, y.view(24, 64))[1]))(x * 2 + 1),

@@ -1,4 +1,4 @@
-"""ftensor runs with the lowest versions of its dependencies in pyproject.toml."""
+"""ftensor works with the lowest versions of its dependencies in pyproject.toml."""
 
 from __future__ import annotations
 

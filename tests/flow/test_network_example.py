@@ -1,4 +1,4 @@
-"""examples/network.py: the kernel of the image has eager's accuracy, on Xilinx's runtime too."""
+"""examples/network.py: the image's kernel has eager's accuracy, also on Xilinx's runtime."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "network.py"
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_example_runs(tmp_path: Path) -> None:
-    """One training, the eager network, and the image's kernel in one process each."""
+    """Training, the eager network, and the image's kernel run in one process each."""
     env = {name: value for name, value in os.environ.items() if name not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
     done = forked.run(str(EXAMPLE), "--out", str(tmp_path), env=env, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

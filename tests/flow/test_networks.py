@@ -1,4 +1,4 @@
-"""Networks: exported, built into an image, and run as one launch with the bits of eager ops."""
+"""Networks are exported, built into an image, and run as one launch with the bits of eager ops."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs
-def test_a_network_is_one_launch_with_the_bits_of_eager_ops(image: Path) -> None:
-    """For any number of images. Weights that are written later are never stale."""
+def test_network_is_one_launch_with_the_bits_of_eager_ops(image: Path) -> None:
+    """For any number of images. Weights that are changed later are never stale."""
     wanted = [hashlib.sha256(digits()(images(n)).numpy().tobytes()).hexdigest() for n in (1, 2, 5)]
     printed = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)).split()
     assert printed == [*wanted, "one", "fresh"]
@@ -79,8 +79,8 @@ def exported(tmp_path: Path) -> Exported:
 
 
 def test_the_files_of_a_network(exported: Exported) -> None:
-    """The entry does not depend on the folds; the inventory has the digest of the file, which has
-    that of the weights."""
+    """The entry does not depend on the folding. The inventory has the digest of the file, and the
+    file that of the weights."""
     (group,) = expand(read(exported.inventory))
     key = group.members[0]
     assert isinstance(key, NetworkKey) and exported.constants is not None and group.members[0].entry == exported.entry
@@ -95,12 +95,12 @@ def test_the_files_of_a_network(exported: Exported) -> None:
 
 
 def test_the_sources_have_no_finding(exported: Exported) -> None:
-    """Every loop starts an iteration each cycle, and nothing in the source is refused by v++."""
+    """Every loop starts an iteration each cycle, and v++ refuses nothing in the source."""
     copy_headers(exported.source.parent)
     assert not findings(exported.source, "digits")
 
 
-def test_a_fold_by_name(tmp_path: Path) -> None:
+def test_folding_of_a_named_layer(tmp_path: Path) -> None:
     jitted, x = ft.jit(digits()), images(1)
     exported = jitted.export(str(tmp_path / "one"), x, fold={"conv2d_0": (2, 3)})
     (group,) = expand(read(exported.inventory))
@@ -121,7 +121,7 @@ def test_a_fold_by_name(tmp_path: Path) -> None:
         jitted.export(str(tmp_path / "one"), x, cycles=10)
 
 
-# What is refused, and the reason.
+# Refused networks, and the reason.
 X = ft.zeros(2, 3, 8, 8, dtype=ft.uint8)
 WEIGHT, ONE_BY_ONE = ft.ones(3, 3, 3, 3, dtype=ft.int8), ft.ones(3, 3, 1, 1, dtype=ft.int8)
 INFINITE = ft.full((3,), ft.inf)
@@ -167,15 +167,15 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_layer_is_refused(tmp_path: Path, case: str) -> None:
+def test_unsupported_layers_are_refused(tmp_path: Path, case: str) -> None:
     function, said = REFUSED[case]
     with pytest.raises(ft.GraphError, match=said):
         ft.jit(function).export(str(tmp_path / "no"), X, target="u55c")
     assert not list(tmp_path.iterdir())
 
 
-def test_what_nothing_uses_is_no_part_of_a_network(tmp_path: Path) -> None:
-    """Neither ops nor layers; the bits and the kernel are those without them."""
+def test_unused_ops_are_not_part_of_a_network(tmp_path: Path) -> None:
+    """Unused ops and layers are dropped, so the bits and the kernel are those without them."""
 
     def network(x: ft.Tensor) -> ft.Tensor:
         return conv(conv(x), ONE_BY_ONE)
@@ -191,7 +191,7 @@ def test_what_nothing_uses_is_no_part_of_a_network(tmp_path: Path) -> None:
     assert entries[0] == entries[1]
 
 
-# A change of a network's file, and what is said of it.
+# A change of a network's file, and the error.
 BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "another name": (lambda t: t.replace('"name": "', '"name": "a(){}'), "its name is 'a(){}"),
     "code as a kind": (lambda t: t.replace('"kind": "linear"', '"kind": "linear>();"'), "the kind of layer"),
@@ -213,7 +213,7 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_malformed_network_file_is_refused(exported: Exported, case: str) -> None:
+def test_malformed_network_file_is_refused(exported: Exported, case: str) -> None:
     change, said = BROKEN[case]
     text = exported.graph.read_text()
     changed = change(text)
@@ -227,7 +227,7 @@ def test_a_malformed_network_file_is_refused(exported: Exported, case: str) -> N
 
 @pytest.mark.parametrize("case", ["flipped", "short", "long", "missing"])
 def test_weights_of_another_network_are_refused(exported: Exported, case: str) -> None:
-    """By their digest, before anything is built."""
+    """Their digest is checked before anything is built."""
     assert exported.constants is not None
     data = exported.constants.read_bytes()
     if case == "missing":
@@ -242,7 +242,8 @@ def test_weights_of_another_network_are_refused(exported: Exported, case: str) -
 
 @needs
 def test_groups_of_channels() -> None:
-    """Each filter reads the channels of its group alone; the zeros for the others add nothing."""
+    """Each filter reads only the channels of its group. The zeros for other channels add
+    nothing."""
     of = np.random.default_rng(2)
     weight, pixels = of.integers(-128, 128, (6, 2, 3, 3), np.int8), of.integers(0, 256, (2, 4, 5, 5), np.uint8)
     held, x = ft.tensor(weight), ft.tensor(pixels)
@@ -257,8 +258,8 @@ def test_groups_of_channels() -> None:
 
 
 @needs
-def test_a_fifo_that_is_too_shallow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one past a convolution, if the text has another depth than the computed one."""
+def test_too_shallow_fifo_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It bypasses a convolution, and the text has another depth than the computed one."""
     x = images(2)
     key = NetworkBuilder(ft.jit(digits())._trace_only(x._storage.backend, [x], (x,), {})).key
     program = fuzz_networks.program
@@ -276,8 +277,8 @@ def test_random_networks_by_gpp(seed: int) -> None:
     assert fuzz_networks.trial(Random(seed)) == ""
 
 
-def test_layers_keep_nothing_of_a_call() -> None:
-    """Neither tensors that the function computes nor numbers that a call passes."""
+def test_layers_keep_no_values_of_a_call() -> None:
+    """They keep neither tensors that the function computes nor numbers that a call passes."""
     bias = ft.ones(4)
 
     def network(x: ft.Tensor, weight: ft.Tensor, k: float) -> ft.Tensor:
@@ -290,11 +291,12 @@ def test_layers_keep_nothing_of_a_call() -> None:
     jitted, x, weight = ft.jit(network), ft.arange(12, dtype=ft.uint8).view(2, 6), ft.linspace(-1, 1, 24).view(4, 6)
     for k in (1.5, 2.5, 3.5):
         assert ft.equal(jitted(x, weight, k), network(x, weight, k))
-    assert len(calls) == 4  # one trace, and three calls of the function itself
+    assert len(calls) == 4  # one trace, and three eager calls of the function
 
 
 def test_changed_values_are_seen_at_each_call() -> None:
-    """Also where reading them does not touch the storage, as on a device with memory of its own."""
+    """This holds even if reading the values does not access the storage, as on a device with its
+    own memory."""
     weight = ft.ones(8)
     values = CapturedValues([weight])
     assert not values.find_changes()
@@ -304,9 +306,9 @@ def test_changed_values_are_seen_at_each_call() -> None:
     assert values.find_changes() and values.find_changes() and values.is_changed
 
 
-def test_the_depth_of_a_shortcut() -> None:
-    """A FIFO past two convolutions holds what they read ahead: two rows and two pixels each. It is in UltraRAM
-    if it fills that well."""
+def test_depth_of_a_shortcut_fifo() -> None:
+    """A FIFO that bypasses two convolutions holds what they read ahead: two rows and two pixels
+    each. It is in UltraRAM if it fills that well."""
     weight = ft.ones(2, 2, 3, 3, dtype=ft.int8)
 
     def block(x: ft.Tensor) -> ft.Tensor:
@@ -334,7 +336,7 @@ def test_the_depth_of_a_shortcut() -> None:
 
 @needs
 def test_windows_of_many_channels() -> None:
-    """A ring of rows; with strides, padding and a residual connection."""
+    """Rows are in a ring buffer, with strides, padding and a residual connection."""
     for k, (h, stride, padding) in enumerate(((5, 1, 1), (3, 2, 1), (6, 3, 0))):
         assert fuzz_networks.deep(h, stride, padding, k) == ""
 
@@ -347,14 +349,15 @@ SHORT = [("linear", False), ("depthwise", True)]
 @pytest.mark.parametrize(
     ("kind", "signed"), [*SHORT, *(pytest.param(*k, marks=pytest.mark.long) for k in KINDS if k not in SHORT)]
 )
-def test_sums_at_the_extremes_are_exact(kind: str, signed: bool) -> None:
-    """All weights -128 or 127, all inputs the least or the largest byte, and mixtures, in four pairs that
-    one accumulator adds; NumPy's int64 is the judge."""
+def test_sums_of_extreme_values_are_exact(kind: str, signed: bool) -> None:
+    """Weights are all -128 or 127, inputs are all the least or the largest byte, and mixtures, in
+    four pairs that one accumulator adds. NumPy's int64 is the reference."""
     assert fuzz_networks.extremes(kind, signed) == ""
 
 
-def test_sums_have_no_more_terms_than_int32_holds() -> None:
-    """The products and the share of the zero point together, with the largest weights and bytes."""
+def test_number_of_terms_is_limited_by_int32() -> None:
+    """The limit covers the products and the share of the zero point, with the largest weights and
+    bytes."""
     worst = MAX_TERMS * (128 * 255 + 128 * 255)
     assert worst < 1 << 31 <= worst + 2 * 128 * 255
     image = Flow(1, 1, MAX_TERMS + 1, 1)
@@ -362,8 +365,8 @@ def test_sums_have_no_more_terms_than_int32_holds() -> None:
     assert check_layer(NetworkLayer("linear", (0,), 1), image._replace(channels=MAX_TERMS)) == ""
 
 
-def test_a_network_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> None:
-    """And with the part of it that does."""
+def test_too_large_network_is_refused_with_numbers(tmp_path: Path) -> None:
+    """The error also names the part of it that fits."""
     x = known_networks.images(1, 3, 64, 64)
     jitted = ft.jit(known_networks.resnet(4, 2))
     with pytest.raises(
@@ -376,7 +379,8 @@ def test_a_network_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> 
     assert fitting.fits and key.layers[count - 1].kind in ("add", "max_pool2d")
 
 
-# Networks and boards: a chain, branches that are joined, residual connections of which two windows read rows.
+# Networks and boards: a chain, branches that are joined, and residual connections with two windows
+# that read rows.
 CLOCKED = {
     "digits": (digits, (1, 10, 10), "kv260"),
     "keyword spotting": (lambda: known_networks.ds_cnn(16), (1, 49, 10), "kv260"),
@@ -386,8 +390,8 @@ CLOCKED = {
 
 @needs
 @pytest.mark.parametrize("case", ["digits", *(pytest.param(k, marks=pytest.mark.long) for k in list(CLOCKED)[1:])])
-def test_cycles_are_those_of_the_report(case: str) -> None:
-    """The clocks of the processes, which wait for each other at FIFOs of the computed depths, agree with
+def test_cycles_agree_with_the_report(case: str) -> None:
+    """The processes' clocks, which wait for each other at FIFOs of the computed depths, agree with
     the iterations of the slowest process within 3 %."""
     make, shape, board = CLOCKED[case]
     x = known_networks.images(1, *shape)
@@ -399,7 +403,7 @@ def test_cycles_are_those_of_the_report(case: str) -> None:
 @needs
 @pytest.mark.parametrize("case", [pytest.param(k, marks=pytest.mark.long) for k in list(CLOCKED)[1:]])
 def test_known_networks_by_gpp(case: str) -> None:
-    """With folds for a board, bit for bit, and FIFOs of exactly the computed depths."""
+    """The folding is a board's, the bits are equal, and FIFOs have exactly the computed depths."""
     make, shape, board = CLOCKED[case]
     network, x = make(), known_networks.images(2, *shape)
     wanted = network(x).numpy()

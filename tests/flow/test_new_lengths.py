@@ -1,4 +1,4 @@
-"""The host memory that a process keeps for each length that it has not met before."""
+"""The host memory that a process keeps for each new length."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), re
 
 
 def each(name: str, jitted: bool, most: int, first: int, count: int) -> float:
-    """Returns the bytes that each of `count` lengths leaves behind, after `first` others."""
+    """Returns the bytes kept for each of `count` lengths, after `first` other lengths."""
     env = {k: v for k, v in os.environ.items() if k != "FTENSOR_POISON"}
     done = forked.run("-c", PROGRAM, json.dumps([name, jitted, most, first, count]), env=env)
     assert done.returncode == 0, done.stderr
@@ -84,11 +84,11 @@ def each(name: str, jitted: bool, most: int, first: int, count: int) -> float:
         ),
     ],
 )
-def test_a_new_length_takes_less_than_a_tenth_of_a_megabyte(name: str, jitted: bool) -> None:
+def test_new_length_takes_less_than_a_tenth_of_a_megabyte(name: str, jitted: bool) -> None:
     assert each(name, jitted, 0, 64, 40) < 1e5
 
 
 @NEEDS_PROC
 def test_memory_stops_growing_once_the_cache_is_full() -> None:
-    """300 lengths, of which a cache of 1 MiB holds a few."""
+    """There are 300 lengths, and a cache of 1 MiB holds a few."""
     assert each("encoder", False, 1 << 20, 100, 200) < 2e4

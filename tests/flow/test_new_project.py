@@ -1,4 +1,4 @@
-"""`ftensor new`: a project that works at the first try, and the names that it refuses."""
+"""`ftensor new`: a project that works at once, and the names that it refuses."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def test_nothing_is_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) 
     assert [path.name for path in here.iterdir()] == ["there"]
 
 
-def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_folder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir("/proc")  # even root can't write there
     assert main(["new", "mine"]) == 2
     assert "mine cannot be written: " in capsys.readouterr().err
 
 
 def test_the_script_names_the_repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From which pip installed ftensor; a folder of this machine is of no use to a runner."""
+    """pip installed ftensor from it. A folder of this machine would be of no use to a CI runner."""
     for name, record, wanted in (
         ("git", {"url": "https://host/ft", "vcs_info": {"vcs": "git", "commit_id": "c0"}}, "git+https://host/ft@c0"),
         ("local", {"url": "file:///here", "vcs_info": {"vcs": "git", "commit_id": "c0"}}, ""),

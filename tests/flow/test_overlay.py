@@ -90,7 +90,7 @@ def test_registers_keep_arguments_and_start_the_kernel(overlay: Any) -> None:
     assert count.item() == 3
 
 
-def test_what_a_register_cannot_hold_is_refused_at_once(overlay: Any) -> None:
+def test_values_too_large_for_a_register_are_refused(overlay: Any) -> None:
     registers = overlay.scale.register_map
     for name, value, error, said in (
         ("n", 2.5, TypeError, "takes an integer"),
@@ -116,7 +116,7 @@ def test_what_a_register_cannot_hold_is_refused_at_once(overlay: Any) -> None:
             call()
 
 
-def test_an_overlay_runs_on_the_software_device(image: Path) -> None:
+def test_overlay_runs_on_the_software_device(image: Path) -> None:
     (image.parent / "host.py").write_text(PROGRAM)
     shown = output(emulate("python", image.parent / "host.py", str(image)))
     assert "[0.0, 3.0, 6.0, 9.0] 1 True" in shown
@@ -148,7 +148,7 @@ THERMALS = [
 ]
 
 
-def test_sensors_of_a_board_are_those_of_xrts_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sensors_of_a_board_agree_with_xrts_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = tmp_path / "xrt-smi"
     tool.write_text(TOOL.format(tmp_path))
     tool.chmod(0o755)

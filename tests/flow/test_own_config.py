@@ -15,7 +15,7 @@ from ftensor.toolchain import connectivity
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 
-# Both files have functions, variables, a template and a class of one name, as files that v++ compiles may.
+# Both files have functions, variables, a template and a class of one name, as files for v++ may.
 ADD = """
 int by = 1;
 int change(int x) { return x + by; }
@@ -100,7 +100,7 @@ def test_kernels_of_two_libraries_share_no_variables(sources: list[str]) -> None
         ft.set_device_mapping(before)
 
 
-def test_sources_that_do_not_go_together(
+def test_incompatible_sources_are_refused(
     sources: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "again.cpp").write_text(ADD)
@@ -124,7 +124,7 @@ def test_sources_that_do_not_go_together(
         ("stream_connect=a.b", "is not UNIT.PORT:UNIT.PORT"),
     ],
 )
-def test_lines_of_another_form(tmp_path: Path, line: str, message: str) -> None:
+def test_invalid_configuration_lines(tmp_path: Path, line: str, message: str) -> None:
     """The message names the file and the line."""
     (tmp_path / "link.cfg").write_text(f"[connectivity]\n{line}\n")
     with pytest.raises(ImageError) as failure:

@@ -1,4 +1,4 @@
-"""Users' arguments for their own kernels: files of every suffix, names, flags, missing headers."""
+"""Arguments for user kernels: files of every suffix, names, flags, missing headers."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def scaled(kernel: Any) -> list[float]:
     return x.tolist()
 
 
-def test_a_file_of_c(scale: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for v++: nothing is declared extern "C", and a static function is no kernel."""
+def test_file_in_c(scale: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As v++ requires, nothing is declared extern "C", and a static function is no kernel."""
     for flags in ("-DN=3", ["-DN=3"], ("-D", "N=3")):
         kernel = ft.fpga.source(scale, flags=flags)
         assert repr(kernel) == "<kernel scale(float *x, int n, bool on) on fpga:0>"
@@ -59,8 +59,8 @@ def test_a_file_of_c(scale: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert scaled(ft.fpga.kernel(file, "scale", flags="-DN=3")) == [3.0, 3.0, 1.0]
 
 
-def test_images_by_each_name(scale: Path, tmp_path: Path) -> None:
-    """AWS names its images .awsxclbin."""
+def test_images_of_each_suffix(scale: Path, tmp_path: Path) -> None:
+    """AWS uses the suffix .awsxclbin."""
     text = scale.with_name("four.c")
     text.write_text("#define N 4" + C)
     for name in ("four.xclbin", "four.awsxclbin", "FOUR.XCLBIN"):
@@ -68,14 +68,14 @@ def test_images_by_each_name(scale: Path, tmp_path: Path) -> None:
         assert scaled(ft.fpga.kernel(tmp_path / name)) == [4.0, 4.0, 1.0]
 
 
-def test_names_of_languages() -> None:
-    """As for compilers: .c is C, .C is C++."""
+def test_suffixes_of_languages() -> None:
+    """As for compilers, .c is C and .C is C++."""
     of = {name: language(Path(f"k{name}")) for name in (".c", ".C", ".cpp", ".CPP", ".cc", ".cxx", ".c++", ".cl", ".h")}
     cxx = dict.fromkeys((".C", ".cpp", ".CPP", ".cc", ".cxx", ".c++"), "c++")
     assert of == {".c": "c", **cxx, ".cl": None, ".h": None}
 
 
-def test_what_is_given_in_other_ways(scale: Path, tmp_path: Path) -> None:
+def test_other_forms_of_arguments(scale: Path, tmp_path: Path) -> None:
     for call in (ft.fpga.kernel, ft.fpga.source):
         for file in (None, 3, ["scale.c"], bytearray(b"scale.c")):
             with pytest.raises(TypeError, match=r"file=.* is no path"):
@@ -105,7 +105,7 @@ HEADERS = (
 
 
 @pytest.mark.parametrize("header", [HEADERS[0], HEADERS[-3], "hls_of_tomorrow.h", "mine/kernel.h"])
-def test_a_header_that_is_not_here(header: str, tmp_path: Path) -> None:
+def test_missing_header(header: str, tmp_path: Path) -> None:
     (tmp_path / "k.cpp").write_text(f'#include <{header}>\nextern "C" void one(int *x) {{ x[0] = 1; }}\n')
     with pytest.raises(RuntimeError) as failure:
         ft.fpga.source(tmp_path / "k.cpp")

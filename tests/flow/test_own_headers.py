@@ -1,6 +1,6 @@
-"""The headers for users' own kernels: Xilinx's fetched ones and the stand-ins, by known values.
+"""The headers for user kernels: Xilinx's, fetched, and the stand-ins, compared by known values.
 
-FTENSOR_REQUIRE_TARGETS=1 requires the fetched ones; otherwise their tests are skipped if they are
+FTENSOR_REQUIRE_TARGETS=1 requires the fetched ones. Otherwise their tests are skipped if they are
 missing.
 """
 
@@ -122,7 +122,7 @@ def limited(mode: str, x: int, least: int, most: int) -> int:
 
 
 def test_fixed_point_in_all_modes(kernels: Any) -> None:
-    """Every number of 14 bits with 7 fraction bits, to 8 bits with 4."""
+    """Every number of 14 bits with 7 fraction bits, converted to 8 bits with 4."""
     quantized = ("AP_RND", "AP_RND_ZERO", "AP_RND_MIN_INF", "AP_RND_INF", "AP_RND_CONV", "AP_TRN", "AP_TRN_ZERO")
     out = np.zeros((7, 4, 16384, 2), np.int16)
     kernels.each_mode(out.ctypes)
@@ -147,7 +147,7 @@ def test_unaligned_bursts_of_other_types_than_the_port(kernels: Any) -> None:
     assert np.array_equal(out[3:72], pixels[:69]) and not out[:3].any() and not out[72:].any()
 
 
-# A half needs nothing of Xilinx's.
+# half needs none of Xilinx's headers.
 HALF = r"""
 #include <hls_math.h>
 #include <cstdint>
@@ -185,7 +185,7 @@ def functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_half_has_the_bits_of_float16(functions: Any) -> None:
-    """NumPy's float16, bit by bit: all numbers, many pairs, doubles next to the ties."""
+    """NumPy's float16 is the reference: all numbers, many pairs, and doubles next to ties."""
     draw = np.random.default_rng(5)
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     y = draw.permutation(x)
@@ -252,8 +252,8 @@ SERVED = [
 ]
 
 
-def test_what_a_stand_in_does_not_know_is_an_error() -> None:
-    """Each line alone is an error that names the solution, and its correction compiles."""
+def test_code_that_stand_ins_lack_is_an_error() -> None:
+    """Each line alone gives an error that names the solution, and its correction compiles."""
     names = ("ap_int.h", "ap_axi_sdata.h", "hls_math.h", "hls_vector.h", "ap_utils.h")
     head = "".join(f"#include <{name}>\n" for name in names)
     include = ["-isystem", str(standins())]
@@ -274,7 +274,7 @@ def test_each_header_has_the_integers_of_a_width(header: str) -> None:
     assert compiled(text, ["-isystem", str(standins())], "-fsyntax-only").returncode == 0
 
 
-def test_our_kernels_compile_with_xilinx_own(fetched: list[str], tmp_path: Path) -> None:
+def test_ftensors_kernels_compile_with_xilinx_headers(fetched: list[str], tmp_path: Path) -> None:
     copy_headers(tmp_path)
     text = source(KernelGroup("arithmetic", ARITHMETIC, structure="dataflow"))
     done = compiled(text, [*fetched, f"-I{tmp_path}"], *FLAGS[:2], "-fsyntax-only")
@@ -285,16 +285,16 @@ def ftensor(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return forked.run("-m", "ftensor", *words, env=os.environ | env)
 
 
-def test_without_them_the_command_says_how_to_fetch(tmp_path: Path) -> None:
+def test_missing_headers_error_names_the_fetch_command(tmp_path: Path) -> None:
     done = ftensor("headers", FTENSOR_AP_TYPES=str(tmp_path / "none"), FTENSOR_VITIS_INCLUDE="")
     assert done.stdout == f"-isystem {standins()}\n" and done.returncode == 0
     assert FETCH in done.stderr
 
 
-def test_fetching_without_an_index_or_of_other_bytes(tmp_path: Path) -> None:
+def test_failed_or_changed_download(tmp_path: Path) -> None:
     """No file remains, and the message names the solution."""
     place = str(tmp_path / "none")
-    # A wheel of the right name alone.
+    # A wheel with the right name only.
     wheel = tmp_path / "links" / "hls4ml-1.3.0-py3-none-any.whl"
     wheel.parent.mkdir()
     wheel.write_bytes(b"PK")
@@ -306,7 +306,7 @@ def test_fetching_without_an_index_or_of_other_bytes(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["links"]
 
 
-def test_a_changed_file_is_noticed(fetched: list[str], tmp_path: Path) -> None:
+def test_changed_header_is_detected(fetched: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "ap_types"
     shutil.copytree(headers.default_folder(), folder)
     (folder / "ap_int.h").write_text("")

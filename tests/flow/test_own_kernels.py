@@ -1,4 +1,4 @@
-"""Users' kernels: files of every kind, refused calls, images from other tools."""
+"""User kernels: files of every kind, refused calls, images from other tools."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def csim() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def image(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two units of vadd, each pointer in a bank of its own."""
+    """Two units of vadd, with each pointer in its own bank."""
     folder = tmp_path_factory.mktemp("image")
     banks = "".join(f'[[banks]]\nname = "HBM[{k}]"\nsize = "256 MiB"\n' for k in range(3))
     rows = [f'{{name = "{n}", type = "float*", bank = "HBM[{k}]"}}' for k, n in enumerate("abo")]
@@ -77,8 +77,8 @@ def refusal(kind: type[Exception], call: Any, *args: Any, **named: Any) -> str:
 
 
 @pytest.mark.usefixtures("csim")
-def test_calls_that_are_refused(source: Path) -> None:
-    """Before the launch, with the argument, its value and the expected one."""
+def test_invalid_calls_are_refused(source: Path) -> None:
+    """The error comes before the launch, with the argument, its value and the expected one."""
     k = ft.fpga.source(source, "vadd")
     assert repr(k) == ("<kernel vadd(const float *a, const float *b, float *out, int n) on fpga:0>")
     a, out = ft.ones(4), ft.zeros(4)
@@ -108,9 +108,9 @@ def test_calls_that_are_refused(source: Path) -> None:
 
 
 @pytest.mark.usefixtures("csim")
-def test_pointers_to_other_things(source: Path) -> None:
-    """A vector pointer takes a multiple of its elements, complex numbers theirs, a struct any
-    bytes."""
+def test_pointers_to_vectors_complex_numbers_and_structs(source: Path) -> None:
+    """A vector pointer takes a multiple of its elements, complex pointers complex tensors, and a
+    struct any bytes."""
     k = ft.fpga.kernel(source, "bytes")
     pairs = ft.from_numpy(np.array([7, np.float32(0.5).view(np.int32)], np.int32))
     out, z = ft.zeros(8, dtype=ft.int16), ft.zeros(1, dtype=ft.complex128)
@@ -128,7 +128,7 @@ def test_pointers_to_other_things(source: Path) -> None:
 
 
 @pytest.mark.usefixtures("csim")
-def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
+def test_invalid_files_are_refused(source: Path, tmp_path: Path) -> None:
     kernel = ft.fpga.kernel
     assert "no file" in refusal(FileNotFoundError, kernel, tmp_path / "none.cpp")
     assert "pass its path" in refusal(FileNotFoundError, kernel, 'extern "C" void none(int n) {}')
@@ -147,7 +147,7 @@ def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("csim")
-def test_what_is_kept_follows_the_headers(source: Path) -> None:
+def test_cache_key_includes_the_headers(source: Path) -> None:
     """The disk cache's key includes everything the compiler read, not only the file."""
     a, out = ft.ones(2), ft.zeros(2)
     header = source.with_name("twice.h")
@@ -162,8 +162,8 @@ def test_what_is_kept_follows_the_headers(source: Path) -> None:
 
 
 @pytest.mark.usefixtures("csim")
-def test_an_image_of_anybodys(image: Path) -> None:
-    """Its kernels are found by name; ops find no kernels in it."""
+def test_image_from_another_tool(image: Path) -> None:
+    """Its kernels are found by name, and ops find no kernels in it."""
     k, a, out = ft.fpga.kernel(image), ft.ones(4), ft.zeros(4)
     k(a, a, out, 4)
     assert out.tolist() == [4.0] * 4
@@ -185,7 +185,7 @@ except ft.KernelNotBuilt as error:
 
 @pytest.mark.usefixtures("xrt_image", "nothing_left")
 def test_user_kernels_and_ops_alternate_on_xrt(image: Path, source: Path) -> None:
-    """The kernels of ops between the launches are built; banks are the image's; a board's image
+    """Kernels of the ops between the launches are built, and banks are the image's. A board's image
     fits no other."""
     code = f"""
 import ftensor as ft
@@ -211,7 +211,7 @@ except ValueError as error:
     assert lines == ["[39.0, 39.0, 39.0, 5.0] [14.0, 14.0, 14.0, 14.0]", "3 True", "[56.0, 56.0, 56.0, 56.0]", "True"]
 
 
-def test_pack_refuses_what_is_forgotten(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pack_refuses_missing_arguments(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     packed, description = tmp_path / "own.xclbin", tmp_path / "own.toml"
     rows = ['{name = "a", type = "float*"}', '{name = "n", type = "int"}']
     description.write_text(f'[[kernels]]\nname = "vadd"\narguments = [{", ".join(rows)}]\n')

@@ -1,4 +1,4 @@
-"""Kernels whose ports are AXI streams: tensors are the ends of the streams, as with a DMA."""
+"""Kernels whose ports are AXI streams: tensors feed and receive the streams, as with a DMA."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_beats_with_side_channels(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("xrt_image", "nothing_left")
 def test_on_xrt(tmp_path: Path) -> None:
-    """The FIFOs of a region are checked, those of its ends are not."""
+    """The FIFOs inside a region are checked, those at its ends are not."""
     (tmp_path / "plain.cpp").write_text(PLAIN)
     text = f"""
 import ftensor as ft

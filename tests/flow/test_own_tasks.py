@@ -1,4 +1,5 @@
-"""hls::task, channels of several consumers, and streams between kernels: in the C simulation and on XRT."""
+"""hls::task, channels with several consumers, and streams between kernels, in C simulation and on
+XRT."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ extern "C" void balanced(const int *in, int *out, int n)
     for (int i = 0; i < n; i++) out[i] = from.out.read();
 }
 """
-# A file for each kernel, as v++ compiles them. `sums` reads all of its first stream before the second.
+# A file for each kernel, as v++ compiles them. `sums` reads all of its first stream before the
+# second.
 READS = """
 #include <hls_stream.h>
 static void both(const int *in, hls::stream<int> &a, hls::stream<int> &b, int n)
@@ -146,7 +148,7 @@ def test_tasks(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("xrt_image", "nothing_left")
 def test_tasks_on_xrt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks are processes of the check of FIFOs."""
+    """Tasks are processes for the FIFO check."""
     monkeypatch.chdir(tmp_path)
     Path("tasks.cpp").write_text(TASKS)
     assert main(["image", "pack", "tasks.cpp"]) == 0
@@ -186,7 +188,7 @@ def test_streams_between_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_streams_between_kernels_in_c_simulation(tmp_path: Path) -> None:
-    """A call would wait for ever for a kernel that is called after it."""
+    """A call would wait forever for a kernel that is called after it."""
     for name, text in (("adds", ADDS), ("sums", SUMS)):
         (tmp_path / f"{name}.cpp").write_text(text)
     (tmp_path / "link.cfg").write_text("[connectivity]\nstream_connect=adds_1.out:sums_1.a\n")
@@ -201,7 +203,7 @@ def test_streams_between_kernels_in_c_simulation(tmp_path: Path) -> None:
         ft.set_device_mapping(before)
 
 
-def test_streams_that_cannot_be_connected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_stream_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "adds.cpp").write_text(ADDS)
     for line, message in (
         ("adds_1.out:none_1.in", "there is no such compute unit"),

@@ -1,4 +1,4 @@
-"""The photograph's pipeline: the graph's picture equals NumPy's and eager's, on an image too."""
+"""The photograph pipeline: the graph's picture equals NumPy's and eager's, also on an image."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_the_graph_gives_eagers_bytes_and_numpys_picture(example: ModuleType) ->
     assert graph[0].std() > 10 and graph[3].max() > 100
 
 
-def test_all_of_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
-    """Five operands, five results, and nothing in its source that v++ refuses."""
+def test_pipeline_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
+    """It has five operands and five results, and v++ refuses nothing in its source."""
     planes, above, below = example.rows_of(drawn(10))
     arguments = [ft.from_numpy(p) for p in planes], ft.from_numpy(above), ft.from_numpy(below)
     files = example.developed.export(str(tmp_path / "developed"), *arguments)
@@ -67,8 +67,8 @@ def test_all_of_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) 
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
-    """Traced, built, run on the image alone, compared by the model."""
+def test_commands_of_the_page_make_and_run_the_image(tmp_path: Path) -> None:
+    """The program is traced, built, run on the image alone, and compared by the model."""
     program = (str(EXAMPLES / "photo_graph.py"), "--once")
     kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
 

@@ -40,7 +40,7 @@ print((ft.ones(40, 30) @ ft.ones(30, 20)).sum().item(), y.amax().item())
 
 
 def looked_at(chart: Figure) -> str:
-    """Returns a figure's texts; fails if one overlaps another or leaves the picture."""
+    """Returns a figure's texts. Fails if one overlaps another or leaves the picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
@@ -52,8 +52,8 @@ def looked_at(chart: Figure) -> str:
         inner(text, renderer)
 
     canvas = FigureCanvasAgg(chart)
-    canvas.draw()  # lays it out
-    with mock.patch.object(Text, "draw", draw):  # labels of ticks beyond the axes are not drawn
+    canvas.draw()  # computes the layout
+    with mock.patch.object(Text, "draw", draw):  # tick labels beyond the axes are not drawn
         canvas.draw()
     renderer = canvas.get_renderer()
     shown = {t: t.get_window_extent(renderer) for t in seen if t.get_visible() and t.get_text()}
@@ -66,7 +66,7 @@ def looked_at(chart: Figure) -> str:
     return "\n".join(t.get_text() for t in shown)
 
 
-def test_text_on_text_is_seen() -> None:
+def test_overlapping_text_is_detected() -> None:
     chart = figure(3, 3)
     chart.text(0.5, 0.5, "one")
     assert looked_at(chart) == "one"
@@ -79,7 +79,7 @@ def test_text_on_text_is_seen() -> None:
         looked_at(chart)
 
 
-def test_names_of_a_roofline_lie_beside_each_other() -> None:
+def test_labels_of_a_roofline_do_not_overlap() -> None:
     from ftensor.profiler.measurement import Limits
     from ftensor.profiler.report import Average
     from ftensor.profiler.report import drawn as roofline
@@ -96,7 +96,7 @@ def test_names_of_a_roofline_lie_beside_each_other() -> None:
 
 @pytest.fixture(scope="module")
 def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
-    """(report, trace) of a program, as `ftensor estimate` has them."""
+    """Returns (report, trace) of a program, as `ftensor estimate` computes them."""
     code = (
         "import pickle, sys\n"
         "from pathlib import Path\n"
@@ -118,7 +118,7 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     return pickle.loads((folder / "made").read_bytes())
 
 
-def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
+def test_timeline_covers_the_whole_time(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.report import COPIES, OTHERS, bin_spans, spans
 
     report, trace = estimated
@@ -137,7 +137,7 @@ def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
     assert order[:4] == ["linspace", "mul", "add", "exp"]
 
 
-def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
+def test_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.compare import plot_estimate
 
     report, trace = estimated
@@ -178,7 +178,7 @@ EVERY_RUN = {("steps", "u55c"), ("first", "kv260")}
         for pair in itertools.product(("first", "steps", "minimal", "cnn"), ("u55c", "kv260"))
     ],
 )
-def test_an_inventory_is_drawn(name: str, board: str) -> None:
+def test_inventory_is_drawn(name: str, board: str) -> None:
     groups = inventory.expand(inventory.read(name))
     kernels = drawing.kernels_of_groups(groups, find(board))
     said = looked_at(drawing.draw(name, kernels, find(board)))
@@ -189,8 +189,8 @@ def test_an_inventory_is_drawn(name: str, board: str) -> None:
     assert len(re.findall(r"LUT [\d.]+%", said)) == len(groups) + 1
 
 
-def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
-    """Ports and banks are the file's; areas are those of its inventory."""
+def test_image_is_drawn_from_its_file(tmp_path: Path) -> None:
+    """Ports and banks are the file's. Areas are those of its inventory."""
     out, picture = tmp_path / "image", tmp_path / "image.svg"
     assert main(["build", "--target", "csim", "--inventory", "steps", "--out", str(out)]) == 0
     image = read(locate(out))
@@ -209,14 +209,14 @@ def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
     assert width == 12 * 72 and 200 < height < 1000
 
 
-def test_banks_are_named_together() -> None:
+def test_ranges_of_banks_are_named() -> None:
     assert drawing.bank_range([f"HBM[{k}]" for k in range(32)]) == "HBM[0:31]"
     assert drawing.bank_range(["HBM[0]", "HBM[2]"]) == "HBM[0] HBM[2]"
     assert drawing.bank_range(["DDR[1]"]) == "DDR[1]"
     assert drawing.bank_range([]) == drawing.PLATFORM
 
 
-def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(PictureError, match=r"picture\.txt: the suffix .* svg"):
         check(tmp_path / "picture.txt")
     with pytest.raises(PictureError, match="no such folder"):
@@ -234,7 +234,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    """`--plot` writes the picture and prints its path; `--compare` prints a table; an unknown
+    """`--plot` writes the picture and prints its path, and `--compare` prints a table. An unknown
     suffix or board is refused before the program runs."""
     (tmp_path / "program.py").write_text(PROGRAM)
 
@@ -253,7 +253,7 @@ def test_the_commands(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (1, "") and said in done.stderr
 
 
-def test_eagerly_a_graph_is_its_function() -> None:
+def test_without_jit_runs_the_function_eagerly() -> None:
     from ftensor.estimate.compare import without_jit
 
     calls = []
@@ -274,7 +274,7 @@ def test_eagerly_a_graph_is_its_function() -> None:
 
 
 def test_graphs_are_compared_with_eager(tmp_path: Path) -> None:
-    """The eager line is that of the same program without `ft.jit`; the graph's is that of its
+    """The eager line is that of the same program without `ft.jit`. The graph's line is that of its
     run."""
     text = (
         "import ftensor as ft\n"

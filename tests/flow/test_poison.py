@@ -39,13 +39,13 @@ def run(program: str, **settings: str) -> subprocess.CompletedProcess[str]:
         if name != "separate-memory"
     ],
 )
-def test_memory_that_nobody_wrote_is_not_a_number(target: str) -> None:
+def test_uninitialized_memory_is_nan(target: str) -> None:
     done = run(PROGRAM, FTENSOR_POISON="1", FTENSOR_DEVICE=target)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif("separate-memory" not in all_backends(), reason="needs OpenCL on a CPU")
-def test_memory_of_a_device_is_filled_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_memory_is_poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTENSOR_POISON", "1")
     backend = all_backends()["separate-memory"]()
     seen = np.zeros(1000, np.uint8)
@@ -53,7 +53,7 @@ def test_memory_of_a_device_is_filled_too(monkeypatch: pytest.MonkeyPatch) -> No
     assert (seen == 255).all()
 
 
-def test_it_costs_nothing_where_it_is_off() -> None:
+def test_poison_is_free_if_off() -> None:
     look = "import ftensor._device as d; from ftensor.runtime.pool import MemoryPool as p; "
     look += "print(type(d.default_backend().pool).take is p.take)"
     assert run(look, FTENSOR_POISON="0").stdout == "True\n"

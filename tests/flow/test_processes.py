@@ -1,4 +1,4 @@
-"""Processes with a device each: spawned, exiting, interrupted or killed."""
+"""Processes with one device each: spawned, exiting, interrupted or killed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from .build_flow import wait_for
 ROOT = Path(__file__).parents[2]
 HEAD = "import os, sys\nimport ftensor as ft\n"
 DEVICES = [f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")]
-# PoCL is another runtime below the same code.
+# PoCL is another runtime with the same code above it.
 on_each_device = pytest.mark.parametrize(
     "device", [pytest.param(d, marks=[pytest.mark.long] if d == "pocl" else []) for d in DEVICES]
 )
 
 
 def by_turns(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
-    """Each case on each device; cases that don't depend on the device run on one, alternately."""
+    """Returns each case on each device. Cases that don't depend on the device alternate between
+    devices."""
     params, turns = [], [device for device in devices if device != "pocl"]
     for k, case in enumerate(cases):
         for device in devices:
@@ -51,15 +52,16 @@ def start(code: str, device: str, cache: Path | None = None, *words: str) -> sub
 
 def environment(device: str, cache: Path | None = None) -> dict[str, str]:
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
-    env.pop("KEEP_CXX", None)  # compilers take the time that they take
+    env.pop("KEEP_CXX", None)  # compilers take as long as they take
     if cache is not None:
-        # PoCL's own, which a killed process may leave half written, is not to be that of all tests.
+        # PoCL's own cache, which a killed process may leave half written, must not be the one of
+        # all tests.
         env["FTENSOR_CACHE_DIR"], env["POCL_CACHE_DIR"] = str(cache), f"{cache}-pocl"
     return env
 
 
 def output(process: subprocess.Popen[str], status: int = 0) -> str:
-    """Returns a program's output; it must end with a status and print nothing else."""
+    """Returns a program's output. It must end with this status and print nothing else."""
     out, err = process.communicate(timeout=600)
     assert process.returncode == status, (process.returncode, err)
     assert not err
@@ -67,14 +69,14 @@ def output(process: subprocess.Popen[str], status: int = 0) -> str:
 
 
 def ran(code: str, device: str, cache: Path | None = None, *words: str) -> str:
-    """Returns a program's output; the process may be forked or new."""
+    """Returns a program's output. The process may be forked or new."""
     done = forked.run("-c", HEAD + code, *words, env=environment(device, cache))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 @on_each_device
-def test_threads_race_for_kernels_nobody_has_compiled(device: str, tmp_path: Path) -> None:
+def test_threads_race_for_uncompiled_kernels(device: str, tmp_path: Path) -> None:
     code = """
 import threading
 x, sums = ft.arange(40).float(), []
@@ -91,8 +93,8 @@ print(sorted(sums))
 
 
 @pytest.mark.parametrize("device", [*DEVICES[:1], *(pytest.param(d, marks=pytest.mark.long) for d in DEVICES[1:])])
-def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> None:
-    """The sent bytes are equal from any device."""
+def test_spawned_workers_exchange_tensors(device: str, tmp_path: Path) -> None:
+    """The bytes sent do not depend on the device."""
     program = tmp_path / "program.py"
     program.write_text(
         "import multiprocessing as mp\nimport ftensor as ft\n"
@@ -123,19 +125,19 @@ ENDS = [
     ("side = ft.fpga.Stream()\nwith ft.fpga.stream(side): y = x.exp()", 0),
     ("n = x.numpy(); del x; n = n[1:]", 0),
     ("event = ft.fpga.Event(enable_timing=True); event.record(); x.add_(1)", 0),
-    ("a = [x]; a.append(a); a.append(ft.fpga.current_stream())", 0),  # a cycle
+    ("a = [x]; a.append(a); a.append(ft.fpga.current_stream())", 0),  # a reference cycle
 ]
 
 
 @pytest.mark.parametrize(("device", "end", "status"), by_turns(DEVICES, ENDS))
-def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int) -> None:
+def test_exit_with_pending_work_is_clean(device: str, end: str, status: int) -> None:
     done = forked.run("-c", HEAD + IN_FLIGHT + end, env=environment(device))
     assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
 
 
 @on_each_device
-def test_an_interpreter_with_work_in_flight_ends_cleanly(device: str) -> None:
-    """In a new process, not a forked one."""
+def test_interpreter_with_pending_work_exits_cleanly(device: str) -> None:
+    """The process is new, not forked."""
     assert output(start(IN_FLIGHT, device)) == ""
 
 
@@ -158,9 +160,8 @@ import ftensor as ft
 
 
 @pytest.mark.parametrize(("device", "use"), by_turns(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"]))
-def test_ops_of_hooks_that_come_after_ours_are_waited_for(device: str, use: str) -> None:
-    """Hooks run in the reverse order of their registration, and an exit with work in flight
-    crashes."""
+def test_ops_of_later_exit_hooks_are_waited_for(device: str, use: str) -> None:
+    """Exit hooks run in reverse order of registration, and an exit with pending work crashes."""
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
     command = [sys.executable, "-c", HOOK + use]
     done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=600)
@@ -168,7 +169,7 @@ def test_ops_of_hooks_that_come_after_ours_are_waited_for(device: str, use: str)
 
 
 @on_each_device
-def test_an_exit_while_a_daemon_thread_computes_is_clean(device: str) -> None:
+def test_exit_while_a_daemon_thread_computes_is_clean(device: str) -> None:
     code = """
 import threading, time
 x = ft.ones(100_000)
@@ -185,7 +186,7 @@ print("end", flush=True)
 
 
 @on_each_device
-def test_an_interrupted_program_ends_as_python_ends_it(device: str, tmp_path: Path) -> None:
+def test_interrupted_program_ends_like_python(device: str, tmp_path: Path) -> None:
     code = """
 x = ft.ones(100_000)
 print("ready", flush=True)
@@ -199,7 +200,7 @@ while True:
     time.sleep(0.5)
     known, again = -1, 0.0
     while process.poll() is None:
-        # Python drops an interrupt that comes within a __del__, and prints a note.
+        # Python drops an interrupt that comes inside a __del__, and prints a note.
         dropped = errors.read_text().count("Exception ignored")
         if dropped > known or time.monotonic() > again:
             process.send_signal(signal.SIGINT)
@@ -228,9 +229,9 @@ print(interrupted, (ft.ones(3) * 2).sum().item())
 
 
 @pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0.05, 0.3, 0.9]))
-def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(device: str, wait: float, tmp_path: Path) -> None:
+def test_device_works_after_an_interrupt_during_first_compiles(device: str, wait: float, tmp_path: Path) -> None:
     out, err = start(COMPILING, device, tmp_path, str(wait)).communicate(timeout=600)
-    # PoCL's clang may say so where the signal interrupts it.
+    # PoCL's clang may print this if the signal interrupts it.
     assert (out, err.replace("1 error generated.\n", "")) == ("1 6.0\n", "")
 
 
@@ -250,7 +251,7 @@ print(interrupted, (ft.ones(3) * 2).sum().item())
 """
 
 
-def test_an_interrupt_amid_the_import_of_the_parser_of_c(tmp_path: Path) -> None:
+def test_interrupt_during_the_import_of_pycparser(tmp_path: Path) -> None:
     assert output(start(AMID_AN_IMPORT, "csim", tmp_path)) == "1 6.0\n"
 
 
@@ -267,7 +268,7 @@ print(total)
 
 
 @on_each_device
-def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path: Path) -> None:
+def test_kernel_cache_works_after_a_killed_program(device: str, tmp_path: Path) -> None:
     def files() -> int:
         return len([file for file in tmp_path.rglob("*") if file.is_file()])
 
@@ -298,7 +299,7 @@ def test_programs_that_start_at_once_share_an_empty_cache(device: str, tmp_path:
 
 
 @pytest.mark.parametrize(("device",), by_turns(DEVICES, [()]))
-def test_many_small_operations_leave_the_memory_as_it_was(device: str) -> None:
+def test_many_small_ops_do_not_leak(device: str) -> None:
     code = """
 import gc
 def rss():

@@ -1,4 +1,4 @@
-"""`pytest --ftensor-emulate`: pytest's plugin, in runs of pytest of its own."""
+"""`pytest --ftensor-emulate`: the pytest plugin, in separate runs of pytest."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_without_the_option_nothing_is_imported_and_emulated_tests_are_skipped(t
     assert "needs an image: pytest --ftensor-emulate=FILE" in done.stdout
 
 
-def test_a_board_is_asked_for_by_its_marker(tmp_path: Path) -> None:
+def test_marker_requests_a_board(tmp_path: Path) -> None:
     tests = "import pytest\n@pytest.mark.board\ndef test_board(): assert False\n"
     done = run(tmp_path, tests, FTENSOR_DEVICE="csim")
     assert done.returncode == 0 and "needs a board, or pytest --ftensor-emulate" in done.stdout, done.stdout
 
 
 @emulates
-def test_the_folder_behind_the_option_holds_the_tests_and_a_wait_is_behind_each(tmp_path: Path) -> None:
+def test_folder_after_the_option_has_tests_and_each_ends_with_a_wait(tmp_path: Path) -> None:
     done = run(
         tmp_path,
         "import pytest, ftensor as ft\n"
@@ -91,8 +91,8 @@ def test_the_folder_behind_the_option_holds_the_tests_and_a_wait_is_behind_each(
 
 
 @emulates
-def test_a_device_that_fails_in_a_program_of_a_test_fails_the_test(tmp_path: Path) -> None:
-    """Kernels in C++ are packed, and hosts of their own find the image and the board."""
+def test_failing_device_in_a_tests_program_fails_the_test(tmp_path: Path) -> None:
+    """Kernels in C++ are packed, and separate hosts find the image and the board."""
     (tmp_path / "own.cpp").write_text(VADD)
     (tmp_path / "host.py").write_text(HOST)
     done = run(
@@ -111,7 +111,7 @@ def test_a_device_that_fails_in_a_program_of_a_test_fails_the_test(tmp_path: Pat
 
 @emulates
 @pytest.mark.parametrize("file", ["missing.xclbin", "missing.cpp", "", "bad.cpp"])
-def test_a_file_that_is_no_image_ends_the_run(tmp_path: Path, file: str) -> None:
+def test_invalid_image_ends_the_run(tmp_path: Path, file: str) -> None:
     (tmp_path / "bad.cpp").write_text("no C++\n")
     done = run(tmp_path, "def test_never(): assert False\n", f"--ftensor-emulate={file}", "--collect-only", "-q")
     if not file:
@@ -122,13 +122,13 @@ def test_a_file_that_is_no_image_ends_the_run(tmp_path: Path, file: str) -> None
 
 
 @emulates
-def test_a_seed_for_launches_without_an_order_reaches_the_device(tmp_path: Path) -> None:
+def test_shuffle_seed_reaches_the_device(tmp_path: Path) -> None:
     tests = "import os\ndef test_seed(): assert os.environ['FTENSOR_EMULATION_SHUFFLE'] == '3'\n"
     (tmp_path / "own.cpp").write_text(VADD)
     done = run(tmp_path, tests, "--ftensor-emulate=own.cpp", "--ftensor-shuffle", "3")
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_seed_without_an_emulation(tmp_path: Path) -> None:
+def test_seed_without_emulation_is_an_error(tmp_path: Path) -> None:
     done = run(tmp_path, "def test_never(): assert False\n", "--ftensor-shuffle=3")
     assert done.returncode == 4 and "--ftensor-shuffle needs --ftensor-emulate" in done.stderr

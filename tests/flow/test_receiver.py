@@ -1,6 +1,5 @@
-"""The radio receiver: its error rate equals theory, with the same bits as a graph, and on an
-image.
-"""
+"""The radio receiver: its error rate agrees with theory, with the same bits as a graph and on an
+image."""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return receiver
 
 
-def test_errors_are_those_of_theory(example: ModuleType) -> None:
-    """As calls, as a graph and by NumPy the same bits; 24,576 of them give the rate within 1 in 10,
-    and without noise none is wrong."""
+def test_bit_error_rate_agrees_with_theory(example: ModuleType) -> None:
+    """Eager calls, the graph and NumPy give the same bits. 24,576 bits give the rate within 1 in
+    10, and without noise none is wrong."""
     of, graph = example.radio(), ft.jit(example.receive)
     rows = [ft.tensor(row) for row in of[:3]]
     for decibels in (2, 100):
@@ -53,8 +52,8 @@ def test_errors_are_those_of_theory(example: ModuleType) -> None:
         assert abs(wrong / count - erfc(sqrt(10 ** (decibels / 10))) / 2) < 0.004
 
 
-def test_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
-    """With two transforms and a fold, and nothing in its source that v++ refuses."""
+def test_receiver_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
+    """It has two transforms and a reduction, and v++ refuses nothing in its source."""
     rows = [ft.tensor(row) for row in example.radio()[:3]]
     x = ft.zeros(3, example.SAMPLES, dtype=ft.complex64)
     files = ft.jit(example.receive).export(str(tmp_path / "receiver"), x, *rows)
@@ -68,9 +67,9 @@ def test_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
-    """Traced, built, run on the image alone, in C simulation and by XRT with the same bits,
-    compared by the model: a quarter of the bytes would be moved in half the time, at most."""
+def test_commands_of_the_page_make_and_run_the_image(tmp_path: Path) -> None:
+    """The program is traced, built, run on the image alone in C simulation and by XRT with the same
+    bits, and compared by the model: at most a quarter of the bytes is moved, in half the time."""
     program = (str(EXAMPLES / "receiver.py"), "--bursts", "8", "--once")
     kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
 

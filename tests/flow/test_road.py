@@ -1,6 +1,6 @@
-"""A user's way to a board: builds an image, runs programs with it, on the real XRT.
+"""A user's way to a board: build an image, run programs with it, on the real XRT.
 
-Programs of a compiling device run with an image, with the C simulation's bits.
+Programs of a compiling device run with an image, and have the C simulation's bits.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from ftensor.emulation.environment import available
 from .. import forked
 
 ROOT = Path(__file__).parents[2]
-# A kernel of each kind, which tests/flow/test_trace_agrees.py builds, too.
+# A kernel of each kind; tests/flow/test_trace_agrees.py builds it, too.
 FEW = str(Path(__file__).with_name("agreeing.toml"))
-# What networks are trained with: too much for one image of a board, and good for tests.
+# The kernels with which networks are trained: too many for one image of a board, and good for
+# tests.
 TRAINING = str(Path(__file__).with_name("training.toml"))
-# Every op, layout and dtype of an image is there; results go to the file that is named first.
+# It covers every op, layout and dtype of an image. Results go to the file that is named first.
 HEAD = """
 import sys
 import numpy as np
@@ -99,8 +100,8 @@ def emulate(image: Path, *words: str | Path, **settings: str) -> str:
 
 
 def built(inventory: str, base: Path) -> Path:
-    """Returns the image of an inventory, built once for all workers, which wait for each other
-    here."""
+    """Returns the image of an inventory. It is built once for all workers, which wait for each
+    other here."""
     name = Path(inventory).stem
     folder = base / name
     with open(base / f"{name}.lock", "w") as lock:
@@ -131,7 +132,7 @@ def program(folder: Path, text: str) -> Path:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("inventory", "calls"), [(FEW, SMALL), (TRAINING, LARGE)], ids=["few", "training"])
-def test_xrt_computes_what_the_c_simulation_computes(
+def test_xrt_has_the_bits_of_the_c_simulation(
     base: Path, tmp_path: Path, needs_xrt: None, inventory: str, calls: str
 ) -> None:
     image, script = built(inventory, base), program(tmp_path, HEAD + calls + SAVE)
@@ -153,7 +154,7 @@ def test_xrt_computes_what_the_c_simulation_computes(
 
 
 @pytest.mark.long
-def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None) -> None:
+def test_digits_get_the_same_labels(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     pytest.importorskip("sklearn")
     image, digits = built(TRAINING, base), ROOT / "examples" / "digits.py"
     here = run(digits, "--once", "--out", tmp_path / "here")
@@ -162,13 +163,13 @@ def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None)
     assert answers[0] == answers[1] != []
 
 
-def test_what_the_image_lacks_runs_on_the_host(base: Path, tmp_path: Path, needs_xrt: None) -> None:
+def test_missing_kernels_run_on_the_host(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     image, script = built(FEW, base), program(tmp_path, WITHOUT_EXP)
     lines = emulate(image, script).splitlines()
     assert lines == ["['exp']", "[1.0, 2.718, 7.389] fpga:0 True", "KernelNotBuilt [True, True, True]"]
 
 
-def test_units_of_a_launch_do_not_undo_each_other(base: Path, tmp_path: Path, needs_xrt: None) -> None:
+def test_units_of_a_launch_do_not_overwrite_each_other(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     """XRT sends a buffer that is not on the device with each unit's part of a launch."""
     image, script = built("steps", base), program(tmp_path, FRESH)
     assert emulate(image, script, FTENSOR_FALLBACK="error") == "0 of them wrong\n"

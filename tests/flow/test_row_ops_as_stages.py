@@ -1,4 +1,4 @@
-"""softmax and norms, which boards compute by a kernel for whole rows, as stages of a graph."""
+"""softmax and norms, for which boards have a kernel for whole rows, as stages of a graph."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ print(call.graph(x).kernels[0].split()[0], apart < 1e-6)
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_row_ops_are_stages_of_the_ops_around_them(name: str, tmp_path: Path) -> None:
+def test_row_ops_are_fused_with_surrounding_ops(name: str, tmp_path: Path) -> None:
     function, entry = OPS[name]
     x = ft.randn(100, 48)
     function(x)  # as single calls, before and after
@@ -45,8 +45,9 @@ def test_row_ops_are_stages_of_the_ops_around_them(name: str, tmp_path: Path) ->
     function(x)
 
 
-def test_a_traced_program_has_kernels_of_stages(tmp_path: Path) -> None:
-    """Where an image may have any kernel, neither whole rows nor a stream of transforms is one."""
+def test_traced_program_has_kernels_of_stages(tmp_path: Path) -> None:
+    """An image may have any kernel, so the trace has neither whole-row kernels nor streamed
+    transforms."""
     (tmp_path / "program.py").write_text(TRACED)
     words = ("--trace", str(tmp_path / "program.py"), "--write", str(tmp_path / "mine.toml"))
     env = {name: value for name, value in os.environ.items() if name != "FTENSOR_DEVICE"}  # any board
@@ -57,7 +58,7 @@ def test_a_traced_program_has_kernels_of_stages(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_an_image_with_the_graph_runs_it(tmp_path: Path) -> None:
+def test_image_with_the_graph_runs_it(tmp_path: Path) -> None:
     files = ft.jit(OPS["softmax"][0]).export(str(tmp_path / "graph"), ft.randn(100, 48))
     build = ("-m", "ftensor", "build", "--inventory", str(files.inventory), "--target", "csim", "--out", str(tmp_path))
     done = forked.run(*build, env=dict(os.environ))

@@ -51,7 +51,7 @@ def test_no_other_choice_is_faster(function: object, board: Board, tmp_path: Pat
 def test_no_other_choice_for_the_photograph_is_faster(
     board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Choices that do not fit cost less in sum than some that do."""
+    """The sum over a choice that does not fit can be lower than over one that fits."""
     pytest.importorskip("PIL.Image", reason="the example imports Pillow")
     pytest.importorskip("sklearn", reason="the example's photograph is one of scikit-learn's")
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
@@ -64,7 +64,7 @@ def test_no_other_choice_for_the_photograph_is_faster(
 
 
 def none_faster(key: StagedKey, board: Board) -> None:
-    """Checks that the chosen lanes and units fit, and that none that fit are faster."""
+    """Checks that the chosen lanes and units fit, and that no choice that fits is faster."""
     build = choose_row_builds({"one": key}, board)
     (chosen,) = build.groups
     assert build.fits and within([chosen], board)
@@ -80,7 +80,8 @@ def none_faster(key: StagedKey, board: Board) -> None:
 
 
 def test_two_graphs_share_a_board(tmp_path: Path) -> None:
-    """A graph with more rows gets more of it, and other kernels of the image leave less for both."""
+    """A graph with more rows gets more of it, and other kernels of the image leave less for
+    both."""
     keys, board = {"a": key_of(curve, tmp_path), "b": key_of(norm, tmp_path)}, find("u55c")
     even, beside = choose_row_builds(keys, board), KernelGroup("other", (key_of(norm, tmp_path, 4096),), units=8)
     assert even.fits and within(list(even.groups), board)
@@ -93,7 +94,7 @@ def test_two_graphs_share_a_board(tmp_path: Path) -> None:
     assert seconds(fewer.groups[0], board) > seconds(even.groups[0], board)
 
 
-def test_given_units_have_the_lanes_that_fit(tmp_path: Path) -> None:
+def test_lanes_follow_from_given_units(tmp_path: Path) -> None:
     key, board = key_of(norm, tmp_path), find("kv260")
     lanes = {units: choose_row_builds({"one": key}, board, units=units).groups[0] for units in (1, 2)}
     assert [group.units for group in lanes.values()] == [1, 2]
@@ -101,7 +102,7 @@ def test_given_units_have_the_lanes_that_fit(tmp_path: Path) -> None:
     assert not choose_row_builds({"one": key}, board, units=31).fits
 
 
-def test_export_writes_what_the_build_reads(tmp_path: Path) -> None:
+def test_exported_choice_is_read_by_the_build(tmp_path: Path) -> None:
     files = ft.jit(curve).export(str(tmp_path / "curve"), ft.ones(5, 640), target="kv260")
     (group,) = expand(read(files.inventory))
     assert (group.members[0].entry, group.lanes, group.units) == (files.entry, 4, 1)
@@ -114,7 +115,7 @@ def test_export_writes_what_the_build_reads(tmp_path: Path) -> None:
     assert "memory" in wide.report.splitlines()[2]
 
 
-def test_what_fits_no_board_is_refused(tmp_path: Path) -> None:
+def test_graph_too_large_for_boards_is_refused(tmp_path: Path) -> None:
     def large(x: ft.Tensor) -> ft.Tensor:
         for _ in range(12):
             x = (x.pow(1.5) + x.sum(-1, keepdim=True)).tanh()

@@ -1,4 +1,5 @@
-"""Rows of whole beats: NumPy's values, by wide kernels where possible, else by narrow ones."""
+"""Rows of whole beats have NumPy's values, by wide kernels if possible, otherwise by narrow
+ones."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ UNITS = 3
 
 @pytest.fixture(scope="module")
 def used() -> Iterator[list[KernelKey]]:
-    """Runs launches by the kernels of an inventory, made from their HLS sources, and records each."""
+    """Runs launches by the kernels of an inventory, made from their HLS sources, and records
+    each."""
     groups = expand(parse(INVENTORY, Path("rows.toml")))
     held = {k: (g, opcode) for g in groups for opcode, k in enumerate(g.keys)}
     noted: list[KernelKey] = []
@@ -103,7 +105,7 @@ def where(mask: Any, a: Any, b: Any) -> Any:
 
 
 def copied(part: Any) -> Any:
-    """Returns its elements in a row."""
+    """Returns a contiguous copy."""
     return part.copy() if isinstance(part, np.ndarray) else part.contiguous()
 
 
@@ -165,9 +167,8 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
 
 
 @pytest.mark.parametrize("name", list(CASES))
-def test_who_computes_it(used: list[KernelKey], name: str) -> None:
-    """NumPy's values, also around the written elements, by the kernel with the largest possible
-    lanes."""
+def test_widest_possible_kernel_is_used(used: list[KernelKey], name: str) -> None:
+    """Values are NumPy's, also around the written elements."""
     compute, operands, lanes = CASES[name]
     del used[:]
     mine, theirs = both(compute, *operands)
@@ -175,8 +176,8 @@ def test_who_computes_it(used: list[KernelKey], name: str) -> None:
     assert [(k.skeleton, k.lanes) for k in used] == [("rows", lanes)]
 
 
-def test_an_input_within_the_output_is_read_in_order(used: list[KernelKey]) -> None:
-    """A wide kernel reads ahead and buffers rows; the narrow one goes element by element."""
+def test_input_overlapping_the_output_is_read_in_order(used: list[KernelKey]) -> None:
+    """A wide kernel reads ahead and buffers rows. The narrow one goes element by element."""
     for read in (slice(0, 1), slice(2, 3), slice(0, 5)):
         a, expected = ft.tensor(A), A.copy()
         del used[:]
@@ -201,9 +202,8 @@ SHORT = {
 
 @pytest.mark.parametrize("name", list(SHORT))
 @pytest.mark.parametrize("op", ["sum", "amax"])
-def test_short_rows_take_turns(used: list[KernelKey], name: str, op: str) -> None:
-    """NumPy's sums and maxima of rows that begin anywhere, in vectors; results may begin anywhere
-    too."""
+def test_short_rows_are_interleaved(used: list[KernelKey], name: str, op: str) -> None:
+    """Sums and maxima are NumPy's, for rows and results that start anywhere, in vectors."""
     rows = SHORT[name]()
     base = rows if rows.base is None else rows.base
     t = ft.tensor(base)
@@ -225,7 +225,7 @@ def _cut(part: np.ndarray, whole: np.ndarray) -> tuple[slice, slice]:
 
 
 def test_rows_wide_of_narrow_and_wide_elements(used: list[KernelKey]) -> None:
-    """A port of narrow elements next to wide ones: its beats have equal lanes."""
+    """A port of narrow elements is next to wide ones, and its beats have equal lanes."""
     mask = numbers(6, 64) > 0
     t = ft.where(ft.tensor(mask), ft.tensor(A), ft.tensor(C))
     assert np.array_equal(t.numpy(), np.where(mask, A, C))
@@ -233,7 +233,7 @@ def test_rows_wide_of_narrow_and_wide_elements(used: list[KernelKey]) -> None:
 
 
 def test_strided_members_are_refused() -> None:
-    """More than one lane requires ports of vectors, which strided operands cannot use."""
+    """More than one lane requires vector ports, which strided operands cannot use."""
     group = KernelGroup("odd", (key("neg", "-a", port(F), port(F, "x"), skeleton="rows"),))
     with pytest.raises(ValueError, match="no strided operands"):
         source(group)
@@ -268,7 +268,7 @@ def views(draw: Any) -> tuple[list[np.ndarray], list[tuple[Any, ...]], list[list
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(views())
 def test_sums_of_any_views_are_numpys(used: list[KernelKey], drawn: Any) -> None:
-    """Slices, gaps, exchanged dims and broadcasts: NumPy's sums, in lanes if all rows fit."""
+    """Views are slices, gaps, transposed dims and broadcasts. Sums use lanes if all rows fit."""
     bases, cuts, orders = drawn
     arrays = [b.transpose(o)[c] for b, c, o in zip(bases, cuts, orders)]
     tensors = [ft.tensor(b).permute(o)[c] for b, c, o in zip(bases, cuts, orders)]
@@ -288,7 +288,7 @@ def test_sums_of_any_views_are_numpys(used: list[KernelKey], drawn: Any) -> None
 
 
 def in_beats(array: np.ndarray, offset: int) -> bool:
-    """True if an operand's rows are whole beats of 16 elements, or single elements."""
+    """Returns whether an operand's rows are whole beats of 16 elements, or single elements."""
     *outer, inner = (s // 4 for s in array.strides)
     begins = [offset, *(s for s, n in zip(outer, array.shape) if n > 1)]
     whole = array.shape[-1] % 16 == 0

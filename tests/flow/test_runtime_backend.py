@@ -34,7 +34,7 @@ def shared(backend: Backend) -> Backend:
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 100_003])
-def test_a_kernel_computes(backend: Backend, count: int) -> None:
+def test_kernel_computes(backend: Backend, count: int) -> None:
     a, b = values(count, 1), values(count, 2)
     x, y, out = upload(backend, a), upload(backend, b), backend.allocate(4 * count)
     kernel = add_kernel(backend)
@@ -44,7 +44,7 @@ def test_a_kernel_computes(backend: Backend, count: int) -> None:
         np.testing.assert_array_equal(download(backend, out, count), a + b)
 
 
-def test_scalars_of_every_type_arrive_whole(backend: Backend) -> None:
+def test_scalars_of_every_type_are_passed_exactly(backend: Backend) -> None:
     types = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double"]
     numpy_types = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
     if not backend.properties.has_float64:
@@ -71,7 +71,7 @@ def test_scalars_of_every_type_arrive_whole(backend: Backend) -> None:
         assert list(got_real) == reals
 
 
-def test_copies_at_offsets_leave_the_rest_alone(backend: Backend) -> None:
+def test_copies_at_offsets_keep_the_rest(backend: Backend) -> None:
     storage = upload(backend, np.arange(100, dtype=np.uint8))
     backend.upload(storage, 7, np.full((3, 5), 255, np.uint8))
     part, expected = np.empty(40, np.uint8), np.arange(100, dtype=np.uint8)
@@ -80,7 +80,7 @@ def test_copies_at_offsets_leave_the_rest_alone(backend: Backend) -> None:
     np.testing.assert_array_equal(part, expected[3:43])
 
 
-def test_an_uploaded_array_may_change_at_once(backend: Backend) -> None:
+def test_uploaded_array_may_change_at_once(backend: Backend) -> None:
     kernel, stream = slow_kernel(backend), backend.current_stream()
     busy = backend.allocate(64)
     for count in (16, 1 << 20):
@@ -91,7 +91,7 @@ def test_an_uploaded_array_may_change_at_once(backend: Backend) -> None:
         assert (download(backend, storage, count) == 1).all()
 
 
-def test_an_upload_waits_for_the_work_that_still_reads(backend: Backend) -> None:
+def test_upload_waits_for_pending_reads(backend: Backend) -> None:
     slow, add, stream = slow_kernel(backend), add_kernel(backend), backend.current_stream()
     x, out = upload(backend, np.ones(16, np.float32)), backend.allocate(64)
     slow(stream, 1, out.handle, 3.0, 3_000_000, 16)
@@ -110,7 +110,7 @@ def test_zero_bytes(backend: Backend) -> None:
         assert empty.nbytes == 0 and empty.handle is not None
 
 
-def test_a_kernel_that_does_not_compile_says_which(backend: Backend) -> None:
+def test_compile_error_names_the_kernel(backend: Backend) -> None:
     text = source(backend, "broken", "OUT(float, o), long n", "this is no C;")
     with pytest.raises(RuntimeError, match="broken") as caught:
         backend.build(text, "broken", ["*", "long"])
@@ -118,7 +118,7 @@ def test_a_kernel_that_does_not_compile_says_which(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("offset", [0, 4, 8, 12, 32, 60, 64, 2048, 4092])
-def test_adopted_memory_is_used_itself_at_any_alignment(backend: Backend, offset: int) -> None:
+def test_adopted_memory_is_used_at_any_alignment(backend: Backend, offset: int) -> None:
     shared(backend)
     room = np.zeros(16384, np.uint8)
     start = -room.ctypes.data % 4096 + offset
@@ -150,7 +150,7 @@ def test_read_only_memory_can_be_adopted(backend: Backend) -> None:
     assert (download(backend, out, 16) == 1).all()
 
 
-def test_adopted_memory_lives_as_long_as_the_work_on_it(backend: Backend) -> None:
+def test_adopted_memory_outlives_pending_work(backend: Backend) -> None:
     shared(backend)
     owner = Owner(np.zeros(16, np.float32))
     watch, address = weakref.ref(owner), owner.array.ctypes.data
@@ -161,7 +161,7 @@ def test_adopted_memory_lives_as_long_as_the_work_on_it(backend: Backend) -> Non
     slow_kernel(backend)(backend.current_stream(), 1, storage.handle, 1.0, 5_000_000, 16)
     gc.collect()
     assert watch() is not None
-    if backend.target.kind != "csim":  # where nothing is ever in flight
+    if backend.target.kind != "csim":  # if work is never pending
         del storage
         assert not done.is_set()
     else:
@@ -203,7 +203,7 @@ def test_threads_share_a_kernel(backend: Backend) -> None:
     assert backend.pool.allocated == before
 
 
-def test_a_long_row_of_launches_stays_bounded(backend: Backend) -> None:
+def test_long_sequence_of_launches_is_bounded(backend: Backend) -> None:
     kernel, stream = add_kernel(backend), backend.current_stream()
     x, out = upload(backend, values(16)), backend.allocate(64)
     backend.synchronize()

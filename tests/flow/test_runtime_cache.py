@@ -1,4 +1,4 @@
-"""The kernel cache on disk: damaged entries, several processes, killed writers, no folder."""
+"""The kernel cache on disk: damaged entries, several processes, killed writers, missing folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_keys_are_equal_when_the_parts_are(a: list[str], b: list[str]) -> None:
     assert (cache.key(*a) == cache.key(*b)) == (a == b)
 
 
-def test_an_entry_comes_back_as_it_was() -> None:
+def test_entry_round_trips() -> None:
     name = cache.key("source")
     assert cache.get(name) is None
     for payload in (b"", b"\x00" * 1000, b"later"):
@@ -41,7 +41,7 @@ def test_an_entry_comes_back_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("spoil", [lambda d: d[:-1], lambda d: b"", lambda d: b"x" + d[1:]])
-def test_a_spoiled_entry_is_dropped(spoil: object) -> None:
+def test_damaged_entry_is_dropped(spoil: object) -> None:
     name = cache.key("source")
     cache.put(name, b"program" * 100)
     file = cache.path(name)
@@ -50,7 +50,7 @@ def test_a_spoiled_entry_is_dropped(spoil: object) -> None:
     assert not file.exists()
 
 
-def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_reader_finds_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     name, entries, began = cache.key("source"), [], threading.Event()
 
     def other() -> None:
@@ -70,32 +70,32 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
     thread.join()
     assert entries == [b"program"]
     thread = threading.Thread(target=other)
-    with cache.entry_lock(name):  # who made it was stopped
+    with cache.entry_lock(name):  # its writer was stopped
         monkeypatch.setattr(cache, "MAX_WAIT_SECONDS", 0.0)
         thread.start()
         thread.join()
     assert entries == [b"program"] * 2
 
 
-def test_a_handler_does_not_wait_for_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_handler_does_not_wait_for_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     def waits(handle: int) -> bool:
         raise AssertionError("a thread that waits for itself")
 
     name = cache.key("source")
     with cache.entry_lock(name):
         monkeypatch.setattr(cache, "_locked", waits)
-        with cache.entry_lock(name):  # as a signal's handler that compiles
+        with cache.entry_lock(name):  # like a signal handler that compiles
             pass
 
 
-def test_without_a_folder_nobody_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_wait_without_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "kernels"))
     with cache.entry_lock("name"), cache.entry_lock("name"):
         pass
 
 
-def test_the_device_rebuilds_a_spoiled_entry(folder: Path) -> None:
+def test_device_rebuilds_a_damaged_entry(folder: Path) -> None:
     from .runtime_kernels import add_kernel, all_backends, download, upload, values
 
     for open_backend in all_backends().values():
@@ -107,15 +107,15 @@ def test_the_device_rebuilds_a_spoiled_entry(folder: Path) -> None:
             files = [f for f in folder.rglob("*") if f.is_file()]
             assert files
             for file in files:
-                # The second time with a digest that fits what no device can load.
+                # The second time the digest is valid, but no device can load the content.
                 if turn == 0:
-                    file.unlink()  # the C simulation has it mapped: a new file, as a crash leaves
+                    file.unlink()  # the C simulation has it mapped, so a new file is written, as a crash leaves it
                     file.write_bytes(b"cut short")
                 else:
                     cache.put(file.name, b"not a program")
 
 
-def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_folder_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "below"))
     with pytest.warns(RuntimeWarning, match="FTENSOR_CACHE_DIR") as caught:
@@ -151,7 +151,7 @@ while True:
 """
 
 
-def test_writers_at_once_and_killed_leave_a_cache_that_works(folder: Path) -> None:
+def test_cache_works_after_concurrent_and_killed_writers(folder: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE) for _ in range(3)]
     for writer in writers:
         assert writer.stdout is not None
@@ -162,7 +162,7 @@ def test_writers_at_once_and_killed_leave_a_cache_that_works(folder: Path) -> No
     while time.monotonic() < until or (not seen and time.monotonic() < hang):
         for n in range(20):
             payload = cache.get(cache.key(str(n)))
-            # Not yet there, or whole: never a part, and never dropped as spoiled.
+            # Entries are missing or complete: never partial, and never dropped as damaged.
             assert payload in (None, bytes([n]) * 200_000)
             seen += payload is not None
     for writer in writers:
@@ -177,7 +177,7 @@ def test_writers_at_once_and_killed_leave_a_cache_that_works(folder: Path) -> No
         assert cache.get(cache.key(str(n))) == b"new"
 
 
-def test_what_killed_writers_leave_is_removed_in_time(folder: Path) -> None:
+def test_files_of_killed_writers_are_removed_later(folder: Path) -> None:
     name = cache.key("source")
     cache.put(name, b"1")
     old, fresh = (cache.path(name).parent / f".new-{age}" for age in ("old", "fresh"))
@@ -189,7 +189,7 @@ def test_what_killed_writers_leave_is_removed_in_time(folder: Path) -> None:
     assert cache.get(name) == b"2"
 
 
-def test_an_entry_under_another_name_is_no_entry() -> None:
+def test_entry_under_another_name_is_ignored() -> None:
     one, other = cache.key("one"), cache.key("other")
     written = cache.put(one, b"program one")
     assert written is not None
@@ -201,7 +201,7 @@ def test_an_entry_under_another_name_is_no_entry() -> None:
 
 @pytest.mark.parametrize("which", ["file", "folder", "cache"])
 @pytest.mark.parametrize("mode", [0o020, 0o002])
-def test_what_others_can_write_is_not_run(folder: Path, which: str, mode: int) -> None:
+def test_entries_writable_by_others_are_not_run(folder: Path, which: str, mode: int) -> None:
     name = cache.key("planted")
     file = cache.put(name, b"program")
     assert file is not None
@@ -215,7 +215,7 @@ def test_what_others_can_write_is_not_run(folder: Path, which: str, mode: int) -
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file to somebody else")
-def test_what_others_own_is_not_run(folder: Path) -> None:
+def test_entries_of_other_users_are_not_run(folder: Path) -> None:
     name = cache.key("planted")
     file = cache.put(name, b"program")
     assert file is not None
@@ -233,14 +233,15 @@ def test_a_sticky_folder_may_hold_the_cache(folder: Path) -> None:
     assert cache.path(name).parent.stat().st_mode & 0o077 == 0
 
 
-def test_a_folder_of_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_of_another_user_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTENSOR_CACHE_DIR", "~no-such-user/kernels")
     with pytest.raises(ValueError, match="no such user"):
         cache.directory()
 
 
-def test_what_was_compiled_for_another_processor_is_not_loaded(folder: Path) -> None:
-    """Intel's compiler can be set to a processor; programs with different settings share a folder."""
+def test_entry_for_another_processor_is_not_loaded(folder: Path) -> None:
+    """Intel's compiler can be set to a processor. Programs with different settings share a
+    folder."""
     if not any(device.target.name == "intel-cpu" for device in discovery.find()):
         pytest.skip("Intel's CPU runtime is not here")
     program = "import ftensor as ft; print((ft.ones(100) + 1).sum().item())"

@@ -27,7 +27,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
 
 
 @given(st.integers(0, 2**45))
-def test_a_size_class_is_large_enough_and_hardly_larger(nbytes: int) -> None:
+def test_size_class_is_large_enough_and_hardly_larger(nbytes: int) -> None:
     size = size_class(nbytes)
     assert size >= max(nbytes, 1) and size % VECTOR == 0
     assert size <= max(nbytes + VECTOR, nbytes * 9 // 8)
@@ -46,7 +46,7 @@ def test_powers_of_two_waste_nothing(exponent: int) -> None:
 
 @given(st.integers(513, 2**30))
 def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
-    """The smallest class beyond the request's, up to twice its size or 16 MiB more."""
+    """It is the smallest class beyond the request's, up to twice its size or 16 MiB more."""
     size = size_class(nbytes)
     classes = [size]
     while (more := size_class(classes[-1] + 1)) < min(2 * size, size + SPARE):
@@ -57,7 +57,7 @@ def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
     assert chosen == [*[blocks[n] for n in classes[1:]], None]
 
 
-def test_a_freed_block_serves_the_next_request_of_its_class(backend: Backend) -> None:
+def test_freed_block_is_reused_by_its_class(backend: Backend) -> None:
     first = backend.allocate(1000)
     block = first.block
     del first
@@ -66,8 +66,8 @@ def test_a_freed_block_serves_the_next_request_of_its_class(backend: Backend) ->
     assert other.block is not backend.allocate(3000).block
 
 
-def test_a_larger_block_serves_where_its_class_has_none(backend: Backend) -> None:
-    """Up to twice as large: otherwise changing lengths leave blocks of all classes behind."""
+def test_larger_block_is_used_if_its_class_is_empty(backend: Backend) -> None:
+    """It may be twice as large. Otherwise changing lengths would leave blocks of all classes."""
     pool, allocated = backend.pool, backend.pool.allocated
     block = backend.allocate(15_000).block
     allocation = backend.allocate(8_000)
@@ -78,14 +78,14 @@ def test_a_larger_block_serves_where_its_class_has_none(backend: Backend) -> Non
     assert backend.allocate(7_000).block is not block
 
 
-def test_a_much_larger_block_is_not_spent(backend: Backend) -> None:
+def test_much_larger_block_is_not_used(backend: Backend) -> None:
     """Beyond some MB a long-lived block would waste the rest."""
     block = backend.allocate(80 << 20).block
     assert backend.allocate(48 << 20).block is not block
     assert backend.allocate(72 << 20).block is block
 
 
-def test_what_lengths_leave_behind_is_little_more_than_the_largest(backend: Backend) -> None:
+def test_changing_lengths_keep_little_more_than_the_largest(backend: Backend) -> None:
     pool, before = backend.pool, backend.pool.reserved
     for n in range(512, 0, -1):
         held = [backend.allocate(4 * n * n) for _ in range(4)]
@@ -102,7 +102,7 @@ def test_streams_do_not_share_free_blocks(backend: Backend) -> None:
     assert backend.allocate(5000).block is block
 
 
-def test_statistics_follow_what_is_held(backend: Backend) -> None:
+def test_statistics_follow_allocations(backend: Backend) -> None:
     pool = backend.pool
     pool.reset_peaks()
     before = pool.stats()
@@ -133,7 +133,7 @@ def test_a_dropped_stream_returns_its_memory(backend: Backend) -> None:
     assert backend.pool.reserved == before
 
 
-def test_beyond_the_limit_is_out_of_memory_with_the_state(backend: Backend) -> None:
+def test_exceeding_the_limit_is_out_of_memory(backend: Backend) -> None:
     pool = backend.pool
     pool.limit = pool.reserved + (1 << 20)
     kept = backend.allocate(1 << 19)
@@ -145,7 +145,7 @@ def test_beyond_the_limit_is_out_of_memory_with_the_state(backend: Backend) -> N
     assert kept.nbytes == 1 << 19 and pool.stats()["out_of_memory"] >= 1
 
 
-def test_cached_blocks_are_given_back_before_giving_up(backend: Backend) -> None:
+def test_cached_blocks_are_released_before_out_of_memory(backend: Backend) -> None:
     pool = backend.pool
     pool.limit = pool.reserved + (1 << 20)
     retries = pool.retries
@@ -155,14 +155,14 @@ def test_cached_blocks_are_given_back_before_giving_up(backend: Backend) -> None
     assert pool.retries == retries + 1
 
 
-def test_more_than_the_machine_has_is_out_of_memory(backend: Backend) -> None:
+def test_exceeding_the_machines_memory_is_out_of_memory(backend: Backend) -> None:
     backend.pool.limit = 2**62
     with pytest.raises(ft.OutOfMemoryError):
         backend.allocate(2**60)
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "0", "1.5"])
-def test_a_limit_that_is_no_number_of_bytes(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_invalid_limit(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     from ftensor.runtime.pool import _limit_from_environment
 
     monkeypatch.setenv("FTENSOR_MEMORY_LIMIT", text)
@@ -172,6 +172,7 @@ def test_a_limit_that_is_no_number_of_bytes(monkeypatch: pytest.MonkeyPatch, tex
     assert _limit_from_environment() == 1048576
 
 
-def test_an_object_that_ctrl_c_left_without_its_beginning_ends_quietly() -> None:
-    """Between `__new__` and `__init__`; an exception in `__del__` would fail this test."""
+def test_object_without_init_is_deleted_quietly() -> None:
+    """Ctrl-C may come between `__new__` and `__init__`. An exception in `__del__` would fail this
+    test."""
     Storage.__new__(Storage)

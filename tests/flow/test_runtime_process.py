@@ -1,4 +1,4 @@
-"""Processes: forked children, exits with work in flight, concurrent first uses."""
+"""Processes: forked children, exits with pending work, concurrent first uses."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.flow.runtime_kernels import *
 backend = all_backends()[sys.argv[1]]()
 """
 DEVICES = list(all_backends())
-# PoCL is another runtime below the same code.
+# PoCL is another runtime with the same code above it.
 CASES = [pytest.param(d, marks=[pytest.mark.long] if d == "pocl" else []) for d in DEVICES]
 
 
 def environment(cache: Path | None) -> dict[str, str]:
     env = os.environ | ({} if cache is None else {"FTENSOR_CACHE_DIR": str(cache)})
-    env.pop("KEEP_CXX", None)  # compilers take the time that they take
+    env.pop("KEEP_CXX", None)  # compilers take as long as they take
     return env
 
 
@@ -51,14 +51,14 @@ def output(process: subprocess.Popen[str]) -> str:
 
 
 def ran(code: str, device: str, cache: Path | None = None) -> str:
-    """Returns the program's output; the process may be forked or new."""
+    """Returns the program's output. The process may be forked or new."""
     done = forked.run("-c", HEAD + code, device, env=environment(cache), cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 @pytest.mark.parametrize("device", CASES)
-def test_an_exit_with_work_in_flight_is_clean(device: str) -> None:
+def test_exit_with_pending_work_is_clean(device: str) -> None:
     code = """
 from ftensor.runtime.stream import DeviceStream
 slow, add, side = slow_kernel(backend), add_kernel(backend), DeviceStream(backend)
@@ -103,8 +103,8 @@ ACTIONS = [
 
 
 @pytest.mark.parametrize(("device", "action"), by_turns(DEVICES, ACTIONS))
-def test_a_forked_child_works_or_is_refused(device: str, action: str) -> None:
-    # The work is waited for before the fork, so that reading and writing host memory, and waiting
+def test_forked_child_works_or_is_refused(device: str, action: str) -> None:
+    # The parent waits for its work before the fork. So reading and writing host memory, and waiting
     # for nothing, need no device any more.
     free = action == "backend.synchronize()" or ("load" in action and device in ("intel-cpu", "pocl"))
     expected = "worked" if device == "csim" or free else "refused"
@@ -112,7 +112,7 @@ def test_a_forked_child_works_or_is_refused(device: str, action: str) -> None:
 
 
 @pytest.mark.parametrize("device", CASES)
-def test_a_forked_child_that_needs_no_device_ends_cleanly(device: str) -> None:
+def test_forked_child_without_device_ends_cleanly(device: str) -> None:
     assert ran(FORK.replace("DO", "kept = [x, big, out, kernel]"), device) == "worked\n0 True\n"
 
 

@@ -1,4 +1,5 @@
-"""Streams and events: order within, waits between, and memory used by several streams."""
+"""Streams and events: order within a stream, waits between streams, and memory used by several
+streams."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return opened
 
 
-def test_a_stream_waits_for_another(backend: Backend) -> None:
+def test_stream_waits_for_another(backend: Backend) -> None:
     slow, add = slow_kernel(backend), add_kernel(backend)
     here, side = backend.default_stream, DeviceStream(backend)
     x, out = backend.allocate(64), backend.allocate(64)
@@ -36,7 +37,7 @@ def test_a_stream_waits_for_another(backend: Backend) -> None:
         assert (download(backend, out, 16) == 2 * turn).all()
 
 
-def test_a_stream_waits_for_an_event_only(backend: Backend) -> None:
+def test_stream_waits_only_for_an_event(backend: Backend) -> None:
     slow, add = slow_kernel(backend), add_kernel(backend)
     here, side = backend.default_stream, DeviceStream(backend)
     x, out = backend.allocate(64), backend.allocate(64)
@@ -67,11 +68,11 @@ def test_query_and_synchronize(backend: Backend) -> None:
     event.synchronize()
 
 
-def test_elapsed_time_is_the_time_between(backend: Backend) -> None:
+def test_elapsed_time_between_events(backend: Backend) -> None:
     stream, x = backend.default_stream, backend.allocate(64)
     slow = slow_kernel(backend)
     alone = []
-    for _ in range(4):  # one of them on a processor of its own
+    for _ in range(4):  # one of them on its own processor
         began = time.perf_counter()
         slow(stream, 1, x.handle, 1.0, 4 * ROUNDS, 16)
         stream.synchronize()
@@ -98,13 +99,13 @@ def test_elapsed_time_needs_two_recorded_timed_events(backend: Backend) -> None:
         timed.elapsed_time(plain)
 
 
-def test_a_block_used_elsewhere_is_not_overwritten(backend: Backend) -> None:
+def test_block_in_use_by_another_stream_is_not_overwritten(backend: Backend) -> None:
     slow, add = slow_kernel(backend), add_kernel(backend)
     here, side = backend.default_stream, DeviceStream(backend)
     x, out = upload(backend, np.ones(16, np.float32)), backend.allocate(64)
     backend.synchronize()
     block = x.block
-    # The side stream reads x late; x is freed and its block rewritten on its own stream at once.
+    # The side stream reads x late. x is freed, and its own stream rewrites the block at once.
     slow(side, 1, out.handle, 1.0, ROUNDS, 16)
     add(side, 1, x.handle, out.handle, out.handle, 16)
     side.use(x)
@@ -130,7 +131,7 @@ def test_each_thread_has_its_current_stream(backend: Backend) -> None:
     assert seen == [backend.default_stream]
 
 
-def test_a_dropped_stream_finishes_its_work(backend: Backend) -> None:
+def test_dropped_stream_finishes_its_work(backend: Backend) -> None:
     side, out = DeviceStream(backend), backend.allocate(64)
     temporary = backend.allocate(64, side)
     slow = slow_kernel(backend)
@@ -141,7 +142,7 @@ def test_a_dropped_stream_finishes_its_work(backend: Backend) -> None:
     assert (download(backend, out, 16) == 2).all()
 
 
-def test_a_long_lived_storage_keeps_no_stream(backend: Backend) -> None:
+def test_long_lived_storage_keeps_no_stream_alive(backend: Backend) -> None:
     add, x, out = add_kernel(backend), backend.allocate(64), backend.allocate(64)
     seen = []
     for _ in range(20):
@@ -153,5 +154,5 @@ def test_a_long_lived_storage_keeps_no_stream(backend: Backend) -> None:
     del stream
     gc.collect()
     assert [ref for ref in seen if ref() is not None] == []
-    x.synchronize()  # of streams that are gone nothing is left to wait for
+    x.synchronize()  # nothing is left to wait for on dropped streams
     assert not x.users

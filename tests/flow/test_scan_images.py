@@ -77,7 +77,7 @@ def mixed(phase: Any, z: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def launches() -> list[KernelLaunch]:
-    """The launches of both loops."""
+    """Returns the launches of both loops."""
     if default_backend().images is not None:
         pytest.skip("the loops are recorded on a device that compiles")
     seen = _Keys()
@@ -88,15 +88,15 @@ def launches() -> list[KernelLaunch]:
     return seen.launches
 
 
-def test_a_file_has_the_whole_loop(launches: list[KernelLaunch]) -> None:
+def test_file_has_the_whole_loop(launches: list[KernelLaunch]) -> None:
     for key in (launch.key for launch in launches):
         data = text(key).encode()
         again = parse_feedback(parse_json(data), data, row_functions)
         assert again == key and again.entry == key.entry
 
 
-def test_a_changed_file_is_refused(launches: list[KernelLaunch], tmp_path: Path) -> None:
-    """A file names ops of the catalogue and values; no text of it becomes code."""
+def test_changed_file_is_refused(launches: list[KernelLaunch], tmp_path: Path) -> None:
+    """A file names ops of the catalogue and values. None of its text becomes code."""
     raw = json.loads(text(launches[0].key))
     changed = {
         "no op that is known": lambda r: r["units"][0].update(name='x"; system("id"); //'),
@@ -120,7 +120,7 @@ def test_a_changed_file_is_refused(launches: list[KernelLaunch], tmp_path: Path)
             parse(b'[[graph]]\nfile = "loop.json"\n', tmp_path / "mine.toml")
 
 
-def test_an_inventory_asks_for_a_loop_by_its_lines(launches: list[KernelLaunch], tmp_path: Path) -> None:
+def test_inventory_lines_request_a_loop(launches: list[KernelLaunch], tmp_path: Path) -> None:
     for key in (launch.key for launch in launches):
         (tmp_path / key.file_name).write_text(text(key))
         lines = board_skeleton_of(key).in_words(key).lines
@@ -130,9 +130,10 @@ def test_an_inventory_asks_for_a_loop_by_its_lines(launches: list[KernelLaunch],
         parse("\n".join([*lines, "units = 2"]).encode(), tmp_path / "mine.toml")
 
 
-def test_a_step_begins_when_the_state_is_there(launches: list[KernelLaunch]) -> None:
-    """The longest way from state to state: y = gain * x, y * y, times 0.25, the sum, 1 - power, times
-    0.01, the gain: 4 products of 4 cycles, 3 sums of 7, and a cycle for the register."""
+def test_step_starts_when_the_state_is_available(launches: list[KernelLaunch]) -> None:
+    """The longest path from state to state: y = gain * x, y * y, times 0.25, the sum, 1 - power,
+    times 0.01, the gain. It has 4 products of 4 cycles, 3 sums of 7, and a cycle for the
+    register."""
     launch = launches[0]
     assert steps_interval(launch.key) == 4 * 4 + 3 * 7 + 1
     (loop,) = board_skeleton_of(launch.key).loops(launch, 0, False)
@@ -154,8 +155,9 @@ def test_sources_and_area(launches: list[KernelLaunch]) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the C simulation needs g++")
-def test_a_traced_image_runs_the_loops(tmp_path: Path) -> None:
-    """Trace, build and run, without a host's step; the results are those of the loops in NumPy."""
+def test_traced_image_runs_the_loops(tmp_path: Path) -> None:
+    """The program is traced, built and run, with no step on the host. The results are those of
+    NumPy loops."""
     program, mine, out = tmp_path / "program.py", tmp_path / "mine.toml", tmp_path / "out.npz"
     program.write_text(f"OUT = {str(out)!r}\n{PROGRAM}")
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parents[1]), "FTENSOR_DEVICE": "csim"}
@@ -218,9 +220,9 @@ else:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the C simulation needs g++")
-def test_a_loop_between_stages_is_exported_with_them(tmp_path: Path) -> None:
-    """Of a loop that is no stage, both parts of the graph and the loop are one inventory, which says why,
-    and whose image runs the call without a host's step."""
+def test_loop_between_stages_is_exported_with_them(tmp_path: Path) -> None:
+    """If a loop cannot be a stage, one inventory has the loop and both parts of the graph, and says
+    why. Its image runs the call with no step on the host."""
     program, image = tmp_path / "chain.py", tmp_path / "image"
     program.write_text(CHAIN)
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parents[1]), "FTENSOR_DEVICE": "csim"}

@@ -13,7 +13,7 @@ import pytest
 import ftensor as ft
 from ftensor.runtime import discovery, lifetime
 
-# Every launch is of the kernel that the handler launches, too, with other arguments.
+# Every launch has the same kernel as the handler's, with other arguments.
 PROGRAM = """
 import signal, sys
 import ftensor as ft
@@ -54,7 +54,7 @@ assert len(ended) > 100 and all(values == [11.0] * 7 for values in ended)
 print("done")
 """
 
-# Some sort of device each; boards have rules of their own.
+# One device of each kind; boards have their own rules.
 TARGETS = [
     pytest.param(name, marks=[pytest.mark.long] if name == "pocl" else [])
     for name in sorted(f.target.name for f in discovery.find() if f.target.kind in ("cpu", "csim"))
@@ -64,29 +64,29 @@ TARGETS = [
 def run(program: str, target: str) -> None:
     env = {**os.environ, "FTENSOR_DEVICE": target, "PYTHONPATH": str(Path(ft.__file__).parents[1])}
     env.pop("FTENSOR_IMAGE", None)
-    env.pop("KEEP_CXX", None)  # signals come while g++ is at work
+    env.pop("KEEP_CXX", None)  # signals come while g++ runs
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_handler_runs_ops_between_launches(target: str) -> None:
+def test_handler_runs_ops_between_launches(target: str) -> None:
     run(PROGRAM.format(first="ft.ones(7).add(1).mul(2).tolist()"), target)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_handler_comes_while_kernels_are_compiled(target: str, tmp_path: Path) -> None:
+def test_handler_runs_while_kernels_are_compiled(target: str, tmp_path: Path) -> None:
     first = f"import os; os.environ['FTENSOR_CACHE_DIR'] = {str(tmp_path)!r}"
     run(PROGRAM.format(first=first), target)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_finalizer_runs_ops(target: str) -> None:
+def test_finalizer_runs_ops(target: str) -> None:
     run(FINALIZERS, target)
 
 
 def test_handlers_wait_for_foreign_code() -> None:
-    """Python's handlers are restored, and run once for each signal, even if one raises."""
+    """Python's handlers are restored. Each runs once for a signal, even if one raises."""
     order: list[str] = []
 
     def handler(number: int, frame: object) -> None:

@@ -1,4 +1,4 @@
-"""The site is built without a warning, its examples and notebooks run, and a browser reads it."""
+"""The site is built without warnings, its examples and notebooks run, and a browser reads it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..docs_pages import ROOT, environment, site_modules
 
 pytestmark = pytest.mark.long
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# A page that looks at another one in a frame as wide as a phone, or wider, light or dark.
+# A page that shows another one in a frame of a phone's width, or wider, light or dark.
 PROBE = """<!doctype html><body><script>
 const asked = new URLSearchParams(location.search);
 localStorage.setItem("theme", asked.get("theme"));
@@ -65,7 +65,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves the site and the probe."""
+    """Serves the site and the probe page."""
 
     def log_message(self, *_: Any) -> None:
         """Prints nothing."""
@@ -114,7 +114,7 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def browser(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Chromium with a server of the site; in CI, which installs it, a missing browser is an error."""
+    """Chromium with a server of the site. CI installs it, and fails if it is missing."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "there is no Chromium"
@@ -155,7 +155,7 @@ def test_every_op_has_its_example_on_the_site(site: Path, pages: dict[str, Modul
         ("no device for the mapping", "faq.html", "no device for the mapping"),
     ],
 )
-def test_the_search_finds(browser: Browser, words: str, page: str, title: str) -> None:
+def test_search_finds_pages(browser: Browser, words: str, page: str, title: str) -> None:
     text = browser.read(f"search.html?q={words.replace(' ', '+')}")
     results = re.search(r'<ul[^>]*class="search".*</ul>', text, re.S)
     assert results, text[-2000:]
@@ -164,7 +164,7 @@ def test_the_search_finds(browser: Browser, words: str, page: str, title: str) -
     assert any(link.endswith(page) and title in said for link, said in links[:5]), links[:5]
 
 
-def test_the_search_finds_nothing_of_nonsense(browser: Browser) -> None:
+def test_search_finds_nothing_for_nonsense(browser: Browser) -> None:
     text = browser.read("search.html?q=xqzzwkpl")
     assert "did not match any documents" in text
 
@@ -187,8 +187,8 @@ def test_light_and_dark(browser: Browser) -> None:
     ["index", "tutorial", "ops", "settings", "performance-model", "comparison", "gallery/index",
      "reference/nn-functional", "area", "hls"],
 )  # fmt: skip
-def test_a_phone_need_not_scroll_sideways(browser: Browser, page: str) -> None:
-    """Wide tables and code scroll separately; all pictures exist."""
+def test_no_horizontal_scrolling_on_a_phone(browser: Browser, page: str) -> None:
+    """Wide tables and code scroll separately, and all pictures exist."""
     width, _, _, pictures, lacking = browser.seen(f"{page}.html", 360, "light")
     assert int(width) <= 360
     assert lacking == "0" and (pictures != "0") == (page == "gallery/index")
@@ -199,8 +199,8 @@ def scripts() -> list[Path]:
 
 
 @pytest.mark.parametrize("script", [scripts()[-1]], ids=lambda path: path.stem)
-def test_a_notebook_runs(script: Path, pages: dict[str, ModuleType], tmp_path: Path) -> None:
-    """Every cell runs; one of the last two draws the picture, which is also a file.
+def test_notebook_runs(script: Path, pages: dict[str, ModuleType], tmp_path: Path) -> None:
+    """Every cell runs, and one of the last two draws the picture, which is also a file.
 
     The site runs the cells of all scripts, so one notebook is enough here.
     """

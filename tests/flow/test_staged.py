@@ -43,14 +43,14 @@ def run(*words: str, **env: str) -> str:
 
 
 def exported(k: int, folder: Path) -> Exported:
-    """Returns the files of a case, of five rows."""
+    """Returns the files of a case of five rows."""
     arguments = [ft.from_numpy(a) for a in operands(k, 5)]
     return ft.jit(CASES[k][0]).export(str(folder / file(k)), *arguments)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the graphs, exported in C simulation, and the image of them."""
+    """The files of the graphs, exported in C simulation, and their image."""
     path = tmp_path_factory.mktemp("staged")
     entries = run("export", str(path), FTENSOR_DEVICE="csim").split()
     (path / "entries").write_text("\n".join(entries))
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long
 @needs
-def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
+def test_graph_is_one_launch_and_deadlocks_are_reported(folder: Path) -> None:
     """Any number of rows gives NumPy's results. Too shallow FIFOs are reported with their content,
     repeatedly, and the process continues."""
     image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(folder / "staged.xclbin")}
@@ -78,7 +78,7 @@ def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
 @needs
 @pytest.mark.long
 def test_the_software_device_gives_the_same_bits(folder: Path) -> None:
-    """XRT with the software device, the same image; there a deadlock ends the program."""
+    """XRT with the software device uses the same image. There a deadlock ends the program."""
     require_xrt()
     image = folder / "staged.xclbin"
     wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
@@ -109,7 +109,7 @@ def test_any_device_exports_the_same_graph(tmp_path: Path) -> None:
 
 
 def test_the_sources_have_no_finding(tmp_path: Path) -> None:
-    """Nothing in them that v++ refuses or makes slow hardware of."""
+    """v++ refuses nothing in them, and nothing becomes slow hardware."""
     copy_headers(tmp_path)
     for k in range(len(CASES))[:-SHALLOW]:
         files = exported(k, tmp_path)
@@ -142,8 +142,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_no_stage_computes_is_refused(tmp_path: Path, case: str) -> None:
-    """With the op and the line; nothing is written, and the argument is unchanged."""
+def test_ops_that_no_stage_computes_are_refused(tmp_path: Path, case: str) -> None:
+    """The error names the op and the line. Nothing is written, and the argument is unchanged."""
     function, said = REFUSED[case]
     x = ft.ones(3, 40)
     with pytest.raises(ft.GraphError, match=said):
@@ -151,19 +151,19 @@ def test_what_no_stage_computes_is_refused(tmp_path: Path, case: str) -> None:
     assert not list(tmp_path.iterdir()) and x.sum().item() == 120
 
 
-def test_fifos_that_no_board_holds_are_refused(tmp_path: Path) -> None:
+def test_too_large_fifos_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ft.GraphError, match=r"hold \d+ bytes for rows of 4194304 elements, more"):
         ft.jit(shallow).export(str(tmp_path / "no"), ft.zeros(2, 1 << 22))
 
 
 @pytest.mark.parametrize("name", ["two words", "a-b", "1st", "x" * 30])
-def test_a_name_that_no_kernel_can_have(tmp_path: Path, name: str) -> None:
+def test_invalid_kernel_name(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="is no name of a graph"):
         ft.jit(lambda x: x + 1).export(f"{tmp_path}/{name}", ft.ones(3, 40))
 
 
 class Graph:
-    """A graph file and its inventory, to be damaged."""
+    """A graph file and its inventory, to be changed."""
 
     def __init__(self, folder: Path) -> None:
         self.files = ft.jit(lambda x: x.sum(-1) * 2).export(str(folder / "twice"), ft.ones(3, 40))
@@ -184,7 +184,7 @@ def graph(tmp_path: Path) -> Graph:
     return Graph(tmp_path)
 
 
-def test_a_changed_graph_file_is_refused(graph: Graph) -> None:
+def test_changed_graph_file_is_refused(graph: Graph) -> None:
     inventory = graph.files.inventory.read_text()
     was = hashlib.sha256(graph.text.encode()).hexdigest()
     changed = graph.text.replace('"length": 40', '"length": 41')
@@ -236,7 +236,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_malformed_graph_file_is_refused(graph: Graph, case: str) -> None:
+def test_malformed_graph_file_is_refused(graph: Graph, case: str) -> None:
     change, said = BROKEN[case]
     changed = change(graph.text)
     assert changed != graph.text
@@ -245,14 +245,15 @@ def test_a_malformed_graph_file_is_refused(graph: Graph, case: str) -> None:
         assert said in text and "twice.json is no graph file" in text
 
 
-def test_a_graph_file_that_is_not_there(graph: Graph) -> None:
+def test_missing_graph_file(graph: Graph) -> None:
     graph.files.graph.unlink()
     with pytest.raises(InventoryError, match=r"twice.json can't be read: No such file"):
         read(graph.files.inventory)
 
 
 def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
-    """By their labels; longer rows take more block RAM for FIFOs, and cycles in proportion."""
+    """Loops are compared by their labels. Longer rows take more block RAM for FIFOs, and cycles in
+    proportion."""
     for k, (function, _, _) in enumerate(CASES):
         areas = []
         for times in (1, 16 if function in OF_PAIRS else 256):
@@ -284,8 +285,8 @@ print(norm(ft.tensor([[3.0, -4.0] * 9] * 3)).tolist())
 
 
 @needs
-def test_a_traced_program_asks_for_its_graph(tmp_path: Path) -> None:
-    """`ftensor kernels --trace` writes its file next to the inventory."""
+def test_traced_program_requests_its_graph(tmp_path: Path) -> None:
+    """`ftensor kernels --trace` writes the file next to the inventory."""
     (tmp_path / "program.py").write_text(TRACED)
     words = ("-m", "ftensor", "kernels", "--trace", "program.py", "--write", "mine.toml")
     env = {**os.environ, "FTENSOR_DEVICE": "csim", "PYTHONPATH": str(ROOT)}

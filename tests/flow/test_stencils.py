@@ -1,5 +1,5 @@
-"""Views of planes that are shifted as windows of rows: stencils on C simulation and XRT, in slabs
-with halos; what no kernel of windows computes; its files, cycles and memory."""
+"""Shifted views of planes as windows of rows: stencils on C simulation and XRT, in slabs with
+halos; windows that no kernel computes; their files, cycles and memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(*words: str, **env: str) -> str:
 @pytest.mark.long
 def test_stencils_agree_with_numpy(tmp_path: Path) -> None:
     """In C simulation, whose FIFOs have the computed depths, and on XRT with the software device,
-    where a unit reads the rows behind its own from the slab of the next unit."""
+    where a unit reads the rows after its own from the slab of the next unit."""
     run("export", str(tmp_path), FTENSOR_DEVICE="csim")
     run("build", str(tmp_path), FTENSOR_DEVICE="csim")
     image = tmp_path / "stencils.xclbin"
@@ -61,7 +61,7 @@ def test_stencils_agree_with_numpy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stencil", STENCILS, ids=lambda stencil: stencil.name)
 def test_the_sources_have_no_finding(stencil: Stencil, tmp_path: Path) -> None:
-    """Every loop of a stage takes a cycle an iteration."""
+    """Every loop of a stage takes one cycle for each iteration."""
     copy_headers(tmp_path)
     files = stencil.jitted.export(str(tmp_path / stencil.name), *arguments(stencil, 12))
     assert not findings(files.source, stencil.name)
@@ -75,7 +75,8 @@ def exported(function: Callable[..., object], *planes: ft.Tensor, folder: Path) 
 
 
 def test_steps_are_chained_in_one_kernel(tmp_path: Path) -> None:
-    """Three steps read three rows above and below; the last element of the last row has no reader."""
+    """Three steps read three rows above and below. No step reads the last element of the last
+    row."""
     key = exported(heat, ft.ones(40, 64), folder=tmp_path)
     assert (key.length, key.width, key.halo) == (64, 58, 6)
     assert [stage.kind for stage in Stages(key).stages].count("window") == 3
@@ -84,7 +85,7 @@ def test_steps_are_chained_in_one_kernel(tmp_path: Path) -> None:
 
 
 def test_units_read_their_halo(tmp_path: Path) -> None:
-    """Each compute unit computes its rows and six more, and reads these from the slab behind."""
+    """Each compute unit computes its rows and six more, and reads these from the next slab."""
     key = exported(heat, ft.ones(40, 64), folder=tmp_path)
     skeleton = board_skeleton_of(key)
     assert key.together == 8, "rows of 58 elements end on a beat after eight, and a halo has six"
@@ -99,8 +100,8 @@ def test_units_read_their_halo(tmp_path: Path) -> None:
 
 
 def test_units_read_rows_above(tmp_path: Path) -> None:
-    """Each written step moves the plane by a row and a column; results begin with a beat. A unit reads
-    as much of the slab before its own."""
+    """Each written step moves the plane by a row and a column. Results start at a beat, and a unit
+    reads as much of the previous slab."""
     key = exported(heat_in_place, ft.ones(40, 64), folder=tmp_path)
     assert (key.width, key.above, key.halo) == (64, 3 * 64 + 16, 7)
     launch = KernelLaunch(key, 2, 64, ())
@@ -108,9 +109,9 @@ def test_units_read_rows_above(tmp_path: Path) -> None:
     assert (halo.nbytes, above.nbytes) == (4 * 2 * 7 * 64, 4 * 2 * key.above)
 
 
-def test_a_written_argument_is_computed_on_a_copy(tmp_path: Path) -> None:
-    """By the kernel of a function that clones it, and the copy back. An argument with gaps, and one
-    that a view of another dtype writes, are written in place."""
+def test_written_argument_is_computed_on_a_copy(tmp_path: Path) -> None:
+    """The kernel is that of a function that clones the argument, followed by a copy back. An
+    argument with gaps, and one that a view of another dtype writes, are written in place."""
     plane = ft.ones(48, 64)[4:44]
     files = ft.jit(written).export(str(tmp_path / "graph"), plane)
     assert len(files.apart) == 1 and re.match(r"copy .*copies the result back to the argument", files.apart[0])
@@ -131,9 +132,9 @@ def _as_bits(p: Any) -> Any:
     return written(p)
 
 
-def test_planes_begin_with_their_argument(tmp_path: Path) -> None:
-    """An argument that begins within a memory has the kernel of one that does not; arguments of one
-    memory begin with the first. Off a beat, the windows are no stages."""
+def test_planes_start_with_their_argument(tmp_path: Path) -> None:
+    """An argument that starts inside a memory uses the same kernel as any other. Arguments of one
+    memory start with the first. Inside a beat, the windows cannot be stages."""
     memory = ft.ones(48, 64)
     for function in (heat, heat_in_place):
         whole = exported(function, ft.ones(40, 64), folder=tmp_path)
@@ -144,7 +145,7 @@ def test_planes_begin_with_their_argument(tmp_path: Path) -> None:
     assert apart[0].endswith("an operand begins at byte 4, not on a beat")
 
 
-# What no kernel of windows computes, and the reason.
+# Windows that no kernel computes, and the reason.
 REFUSED = {
     "a fold": (lambda p: (p[1:, 1:] - p[:-1, :-1]).amax(-1), "amax .*not elementwise, and a kernel with windows"),
     "steps": (lambda p: p[1:, 1::2] + p[:-1, :-1:2] + 1, "add .*an operand is no view of a plane's rows"),
@@ -191,7 +192,7 @@ def _filled(p: ft.Tensor) -> ft.Tensor:
     return p
 
 
-# Changes of the file of `below`, and the reason why it is no graph's file then.
+# Changes of the file of `below`, and the reason why it is then no graph file.
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "wider": (lambda raw: raw.update(width=33), "results have 33 elements a row, of 32"),
     "no width": (lambda raw: raw.pop("width"), "results have 0 elements a row"),
@@ -232,7 +233,7 @@ def _window(raw: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("change", [*CHANGES, *[f"scatter {name}" for name in SCATTER_CHANGES]])
-def test_a_changed_file_is_no_graph(change: str, tmp_path: Path) -> None:
+def test_changed_file_of_a_stencil_is_refused(change: str, tmp_path: Path) -> None:
     scatter = change.startswith("scatter ")
     plane = ft.ones(12, 24, dtype=ft.int16) if scatter else ft.ones(12, 32)
     raw = json.loads(ft.jit(edged if scatter else below).export(str(tmp_path / "graph"), plane).graph.read_text())

@@ -81,9 +81,8 @@ def running_sum(rows: np.ndarray, between: Callable[[np.ndarray], np.ndarray]) -
 
 
 def operands() -> dict[str, np.ndarray]:
-    """Returns numbers around the smallest normal one, ordinary and special ones, and every
-    float16.
-    """
+    """Returns numbers near the smallest normal one, ordinary and special ones, and every
+    float16."""
     rng = np.random.default_rng(5)
     arrays = {}
     for name in "ab":
@@ -104,7 +103,7 @@ def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess[
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
-    """The results of an image of a kind, "keep" or "flush"."""
+    """Returns the results of an image of a kind, "keep" or "flush"."""
     folder = tmp_path_factory.mktemp("subnormals")
     (folder / "ops.toml").write_text(INVENTORY)
     (folder / "program.py").write_text(PROGRAM)
@@ -131,8 +130,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[st
 
 
 @pytest.mark.parametrize("text", CALLS)
-def test_computing_agrees_with_the_model(answers: Callable[[str], dict[str, Any]], text: str) -> None:
-    """Operands are flushed, then results; both have an effect."""
+def test_flushed_results_agree_with_the_model(answers: Callable[[str], dict[str, Any]], text: str) -> None:
+    """Operands are flushed, then results. Both have an effect."""
     arrays = operands()
     with np.errstate(all="ignore"):
         model = flushed(CALLS[text](flushed(arrays["a"]), flushed(arrays["b"]), flushed))
@@ -146,12 +145,12 @@ def test_computing_agrees_with_the_model(answers: Callable[[str], dict[str, Any]
 
 @pytest.mark.long
 @pytest.mark.parametrize("text", CALLS)
-def test_an_image_that_keeps_them_differs(answers: Callable[[str], dict[str, Any]], text: str) -> None:
+def test_image_that_keeps_subnormals_differs(answers: Callable[[str], dict[str, Any]], text: str) -> None:
     kept, mine = answers("keep")[text], answers("flush")[text]
     assert not np.array_equal(kept, mine, equal_nan=mine.dtype.kind == "f")
 
 
-def test_bits_that_are_moved_stay(answers: Callable[[str], dict[str, Any]]) -> None:
+def test_copies_keep_subnormals(answers: Callable[[str], dict[str, Any]]) -> None:
     """Copies and sign changes are no arithmetic."""
     a = operands()["a"]
     for text, wanted in (("-a", -a), ("a.clone()", a)):
@@ -159,8 +158,8 @@ def test_bits_that_are_moved_stay(answers: Callable[[str], dict[str, Any]]) -> N
 
 
 @pytest.mark.parametrize("way", [pytest.param("keep", marks=pytest.mark.long), "flush"])
-def test_float16_has_its_subnormals(answers: Callable[[str], dict[str, Any]], way: str) -> None:
-    """They are normal numbers of float32, in which kernels compute."""
+def test_float16_keeps_its_subnormals(answers: Callable[[str], dict[str, Any]], way: str) -> None:
+    """They are normal numbers in float32, in which kernels compute."""
     h = operands()["h"]
     with np.errstate(all="ignore"):
         products = (h.astype(np.float32) * h.astype(np.float32)).astype(np.float16)
@@ -168,7 +167,7 @@ def test_float16_has_its_subnormals(answers: Callable[[str], dict[str, Any]], wa
     np.testing.assert_array_equal(answers(way)["h * h"], products)
 
 
-def test_flushing_is_for_the_c_simulation(tmp_path: Path) -> None:
+def test_flushing_is_only_for_the_c_simulation(tmp_path: Path) -> None:
     """Other targets have no such setting."""
     options = ("--inventory", "minimal", "--target", "hw", "--subnormals", "flush")
     process = command("-m", "ftensor", "build", *options, "--out", tmp_path, "--dry-run")

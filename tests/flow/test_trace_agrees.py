@@ -33,7 +33,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.long
-def test_what_an_image_serves_is_what_a_run_finds_in_it(image: str, tmp_path: Path) -> None:
+def test_trace_and_run_find_the_same_kernels(image: str, tmp_path: Path) -> None:
     launched, lacking = map(set, json.loads(run(PROGRAM, image=image)))
     mine = str(tmp_path / "mine.toml")
     words = ("kernels", image, "--json", "--write", mine, "--trace", PROGRAM)

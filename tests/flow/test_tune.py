@@ -30,7 +30,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     return default
 
 
-def test_what_is_quicker_is_kept(
+def test_faster_value_is_saved(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = backend.target.untuned()
@@ -62,7 +62,7 @@ def test_what_is_quicker_is_kept(
 
 
 def test_every_value_computes(backend: Backend) -> None:
-    """Runs the calls with each value; the launches prepared before are restored."""
+    """Runs the calls with each value. Earlier prepared launches are restored."""
     launches = backend.launches
     thresholds = [one._replace(tried=one.tried[::4]) for one in THRESHOLDS]
     target, tunings = tune.tune(backend, 1, lambda text: None, thresholds)
@@ -72,7 +72,7 @@ def test_every_value_computes(backend: Backend) -> None:
     assert backend.launches is launches
 
 
-def test_tune_refuses_what_it_cannot_measure(
+def test_tune_refuses_unmeasurable_settings(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["tune", "--rounds", "0"]) == 1

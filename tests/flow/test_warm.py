@@ -37,7 +37,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     return default
 
 
-def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_compiles_nothing_and_names_each_kernel_once(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> CompiledKernel:
         raise AssertionError("compiled")
 
@@ -50,8 +50,9 @@ def test_asking_compiles_nothing_and_names_each_kernel_once(backend: Backend, mo
     assert backend.noted is None and len(backend.kernels) == 0
 
 
-def test_a_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels compiled together, in other processes, are loaded by each program's own name."""
+def test_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels were compiled together in other processes, and each program finds them by its own
+    name."""
     programs = programs_for(backend, OPS[:3], [float32])
     assert not any(backend.has_built(program) for program in programs)
     assert compile_all(programs, 2, Quiet()) == 0
@@ -70,7 +71,7 @@ def test_a_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: p
     assert (x.sum(0).numpy() == a.sum(0)).all() and x.sum().item() == a.sum()
 
 
-def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
+def test_missing_joint_program_is_compiled_again(backend: Backend) -> None:
     if not isinstance(backend, OpenCLBackend):
         pytest.skip("the C simulation has a test of its own")
     programs = [p for p in programs_for(backend, OPS[:2], [float32]) if "_map_" in p.entry]
@@ -88,7 +89,7 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
 
 @pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is found by its own name; without the library, each is compiled alone."""
+    """Each is found by its own name. Without the library, each is compiled alone."""
     from ftensor.runtime.csim import backend as csim
 
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path))
@@ -117,8 +118,8 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.long
-def test_all_ops_are_asked(backend: Backend) -> None:
-    """Including ops that change their operands, read results, or refuse such arguments."""
+def test_all_ops_are_listed(backend: Backend) -> None:
+    """This includes ops that change their operands, read results, or refuse such arguments."""
     programs = programs_for(backend, everything(), [float32])
     entries = {program.entry for program in programs}
     assert len(entries) == len(programs) > 300
@@ -127,7 +128,7 @@ def test_all_ops_are_asked(backend: Backend) -> None:
     assert backend.noted is None
 
 
-def test_what_is_alike_is_compiled_together() -> None:
+def test_similar_kernels_are_compiled_together() -> None:
     def program(entry: str, head: str = "#define FT_KERNEL k\n") -> KernelSource:
         return KernelSource(f"{head}\n#define FT_NAME {entry}\n#define FT_READ(i) {entry}", entry, ())
 
@@ -141,7 +142,7 @@ def test_what_is_alike_is_compiled_together() -> None:
     assert batch_source([other]) == other.source
 
 
-def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
         (["--ops", "ad"], "there is no op 'ad'"),
         (["--ops", "add", "--dtypes", "float31"], "there is no dtype 'float31'"),
@@ -154,7 +155,7 @@ def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:
         assert message in capsys.readouterr().err
 
 
-def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
+def test_program_is_run(backend: Backend, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import sys, ftensor as ft\nprint((ft.ones(3) * 5).sum().item(), sys.argv)")
     counts = []
@@ -166,8 +167,8 @@ def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
     assert counts[0] >= 3 and counts[1] == 0
 
 
-def test_a_program_of_torch_is_run(backend: Backend, tmp_path: Path) -> None:
-    """A training step uses all kernels: a later start compiles none."""
+def test_torch_program_is_run(backend: Backend, tmp_path: Path) -> None:
+    """A training step uses all kernels, and a later start compiles none."""
     pytest.importorskip("torch")
     program = tmp_path / "train.py"
     program.write_text(

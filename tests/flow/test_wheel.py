@@ -52,7 +52,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_holds_the_kernels(wheel: Path) -> None:
-    """Every file of `hls/` is in `ftensor/hls/`, with the same text."""
+    """Every file of `hls/` is in `ftensor/hls/` with the same text."""
     files = [path for path in (ROOT / "hls").rglob("*") if path.suffix in (".h", ".toml", ".map")]
     assert len(files) > 4
     with zipfile.ZipFile(wheel) as archive:
@@ -79,7 +79,7 @@ def test_wheel_has_the_version(wheel: Path) -> None:
 
 
 def test_checkout_has_the_kernels_at_its_top() -> None:
-    """In the checkout, and so in an editable installation, there is no second copy."""
+    """The checkout, and so an editable installation, has no second copy."""
     assert hls_root() == ROOT / "hls"
 
 
@@ -106,9 +106,9 @@ def test_wheel_has_the_command(wheel: Path, python: Path, tmp_path: Path) -> Non
     assert (tmp_path / "mine" / "ci.sh").read_text() == (ROOT / "examples" / "hls_project" / "ci.sh").read_text()
 
 
-@pytest.mark.long  # the wheel computes above, the example from here in kernel/test_examples.py
+@pytest.mark.long  # the wheel computes above, the checkout's example in kernel/test_examples.py
 def test_wheel_runs_the_demo(python: Path, tmp_path: Path) -> None:
-    """The example, copied away from the checkout, finds the wheel's ftensor."""
+    """The example is copied away from the checkout, and finds the wheel's ftensor."""
     pytest.importorskip("sklearn")
     for name in ("digits.py", "timing.py"):
         (tmp_path / name).write_text((ROOT / "examples" / name).read_text())

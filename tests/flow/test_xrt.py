@@ -8,7 +8,7 @@ from .xrt_programs import run
 
 
 def test_units_run_together_and_launches_in_order(four_units: Path) -> None:
-    """Four units overlap in time; the next launch of the stream begins after all of them."""
+    """Four units overlap in time. The next launch of the stream starts after all of them."""
     answer = run(
         """
 times = put(np.zeros(25, np.int64))
@@ -22,13 +22,13 @@ answer(times=got(times, np.int64)[1:].reshape(2, 4, 3).tolist(),
     first, second = answer["times"]
     assert max(begin for begin, _, _ in first) < min(end for _, end, _ in first)
     assert max(end for _, end, _ in first) < min(begin for begin, _, _ in second)
-    # Nine were asked for; more parts than units would only queue up.
+    # Nine were requested; more parts than units would only wait in the queue.
     assert {units for _, _, units in first} == {4}
     assert (answer["count"], answer["units"]) == (4, 4)
 
 
 def test_streams_overlap_and_wait_for_each_other(four_units: Path) -> None:
-    """Work of two streams runs concurrently, unless one waits for the other; events have times."""
+    """Work of two streams runs concurrently, unless one waits for the other. Events have times."""
     answer = run(
         """
 times = put(np.zeros(10, np.int64))
@@ -58,7 +58,7 @@ answer(times=got(times, np.int64)[1:].reshape(3, 3).tolist(), early=early, late=
     assert 100 < answer["ms"] < answer["most"] + 1
 
 
-def test_a_wait_for_a_stream_outlasts_a_synchronize(four_units: Path) -> None:
+def test_wait_for_a_stream_covers_its_own_waits(four_units: Path) -> None:
     """Waiting for a stream that waits for another one waits for both."""
     answer = run(
         """
@@ -78,8 +78,9 @@ answer(idle=idle, times=got(times, np.int64)[1:].reshape(2, 3).tolist())
     assert b[0] > a[1]
 
 
-def test_arguments_arrive_bit_for_bit(four_units: Path) -> None:
-    """Floats as raw bits of a long, unsigned integers beyond the sign, narrow and real scalars."""
+def test_arguments_are_passed_bit_for_bit(four_units: Path) -> None:
+    """Floats as raw bits of a long, unsigned integers beyond the sign bit, narrow and real
+    scalars."""
     answer = run(
         """
 out = backend.allocate(48)
@@ -92,7 +93,7 @@ answer(bits=got(out, np.int64).tolist(),
     assert answer["bits"] == [*answer["wanted"], -2, 3, -3, 1]
 
 
-def test_work_goes_on_while_the_process_ends(four_units: Path) -> None:
+def test_work_continues_while_the_process_exits(four_units: Path) -> None:
     """An exit handler can still compute, and XRT ends with the process."""
     answer = run(
         """
@@ -110,8 +111,8 @@ def last():
     assert answer["y"] == [2.0] * 64
 
 
-def test_a_forked_child_is_told(four_units: Path) -> None:
-    """XRT's threads are missing in a forked child: an error there, and no hang."""
+def test_forked_child_gets_an_error(four_units: Path) -> None:
+    """A forked child lacks XRT's threads, so it gets an error and does not hang."""
     answer = run(
         """
 import os
@@ -139,7 +140,7 @@ answer(said=os.read(read, 9999).decode(), x=got(x).tolist())
 
 
 def test_limits_of_a_board(four_units: Path) -> None:
-    """No compiler, and no buffer beyond all banks."""
+    """There is no compiler, and no buffer larger than all banks."""
     answer = run(
         """
 said = []
@@ -158,8 +159,8 @@ answer(said=said)
     assert "OutOfMemoryError" in answer["said"][1]
 
 
-def test_a_forked_child_ends_as_it_wants(four_units: Path) -> None:
-    """With its own exit status and after its own handlers, though XRT's can't run there."""
+def test_forked_child_keeps_its_exit_status(four_units: Path) -> None:
+    """It ends with its own exit status and after its own handlers, though XRT's can't run there."""
     answer = run(
         """
 import atexit, os, sys

@@ -18,9 +18,9 @@ axpy(stream, 4, z.handle, x.handle, y.handle, 2.0, n)
 """
 
 
-def test_slabs_lie_next_to_their_units(many_channels: Path) -> None:
-    """Each unit's part of each operand is in one of the four channels of its number, no two
-    operands in the same; bytes arrive there and return, whole or in part."""
+def test_slabs_are_placed_near_their_units(many_channels: Path) -> None:
+    """Each unit's part of each operand is in one of the four channels of its number, and no two
+    operands are in the same. All bytes can be written and read back, whole or in part."""
     answer = run(
         HEAD
         + """
@@ -45,7 +45,7 @@ answer(places=places, pages=[p.address % 4096 for p in pieces], first=first, cop
     assert answer["copies"] == 0
 
 
-def test_one_unit_finds_its_operands_in_channels_apart(one_of_many_channels: Path) -> None:
+def test_operands_of_one_unit_are_in_different_channels(one_of_many_channels: Path) -> None:
     """Otherwise all ports would wait for the first channel, which XRT fills before the next."""
     answer = run(
         HEAD
@@ -62,8 +62,8 @@ answer(z=bool((got(z) == 2 * a + b).all()), y=bool((got(y) == 7 * a + 3 * b).all
     assert len(set(answer["channels"])) == 3
 
 
-def test_what_another_kernel_takes_is_brought_into_a_line_once(many_channels: Path) -> None:
-    """A launch on one unit reads contiguously; tensors of that size are contiguous from then on."""
+def test_slabs_are_made_contiguous_once_for_another_kernel(many_channels: Path) -> None:
+    """A launch on one unit reads contiguously. Tensors of that size are contiguous from then on."""
     answer = run(
         HEAD
         + """
@@ -85,9 +85,9 @@ answer(w=bool((got(w) == 2 * a + b + b).all()), v=bool((got(v) == 4 * a + 3 * b)
     assert answer["bank"] == ["HBM[0:15]"] * 3
 
 
-def test_freed_memory_is_taken_again(many_channels: Path) -> None:
+def test_freed_memory_is_reused(many_channels: Path) -> None:
     """Memory that tensors and caches release is one piece again. A full memory raises ftensor's
-    error; a tensor is contiguous if there is no room for slabs."""
+    error. A tensor is contiguous if there is no room for slabs."""
     answer = run(
         HEAD
         + """
@@ -122,8 +122,8 @@ answer(taken=taken, whole=len(whole), held=count, right=right, message=message,
     assert answer["right"] and answer["last"]
 
 
-def test_slabs_survive_a_change_of_image(many_channels: Path, three_banks: Path) -> None:
-    """They wait on the host meanwhile, as all tensors do."""
+def test_slabs_survive_a_change_of_images(many_channels: Path, three_banks: Path) -> None:
+    """Like all tensors, they are kept on the host meanwhile."""
     answer = run(
         HEAD
         + f"""
@@ -142,8 +142,8 @@ answer(y=bool((got(y) == 4 * a + 3 * b).all()), x=bool((got(x) == 2 * a + 2 * b)
     assert [c // 4 for c in answer["places"]] == [0, 1, 2, 3]
 
 
-def test_a_full_memory_is_no_error_where_there_is_room(many_channels: Path) -> None:
-    """A result uses the memory of its block, whatever its former layout; memory left over in an
+def test_full_memory_with_reusable_blocks_is_no_error(many_channels: Path) -> None:
+    """A result uses the memory of its block, whatever its former layout. Memory left over in an
     arena is used too."""
     answer = run(
         HEAD

@@ -8,7 +8,8 @@ from .xrt_programs import run
 
 
 def test_buffers_find_the_bank_of_their_argument(three_banks: Path) -> None:
-    """Ports reach different memories: a result that arrives in another one is copied, and counted."""
+    """Ports reach different memories. A result written to another one is copied, and the copy is
+    counted."""
     answer = run(
         """
 n = 5000
@@ -46,7 +47,7 @@ answer(counts=counts, again=again,
     assert answer["bytes"] >= 5 * 20000
 
 
-def test_several_ways_to_one_memory_need_no_copies(three_ways: Path) -> None:
+def test_banks_of_one_memory_need_no_copies(three_ways: Path) -> None:
     """Banks of one base and size are one memory, also for its total."""
     answer = run(
         """
@@ -93,8 +94,8 @@ def calls():
 """
 
 
-def test_an_interrupted_launch_leaves_no_argument_behind(three_ways: Path) -> None:
-    """Ctrl-C behind a call of the driver: the next launch sets the argument again."""
+def test_interrupted_launch_keeps_no_argument(three_ways: Path) -> None:
+    """Ctrl-C comes after a call of the driver. The next launch sets the argument again."""
     answer = run(
         COUNTED
         + """
@@ -128,8 +129,8 @@ answer(before=before, after=launch(2.0), interrupts=interrupts)
 
 
 def test_prepared_calls_set_no_arguments_again(three_ways: Path) -> None:
-    """Each call of a replay keeps its arguments in a kernel object of its own, as long as there are
-    few; the objects end with the replay."""
+    """Each call of a replay keeps its arguments in its own kernel object, as long as there are few.
+    The objects end with the replay."""
     answer = run(
         COUNTED
         + """
@@ -165,7 +166,7 @@ answer(few=few, left=left, many=many)
     assert 0 < counts[1] - counts[0] == counts[2] - counts[1] < counts[0] / 2
 
 
-def test_arguments_are_set_where_they_changed(three_ways: Path) -> None:
+def test_only_changed_arguments_are_set(three_ways: Path) -> None:
     """A call of the driver takes 0.3 ms on a ZynqMP."""
     answer = run(
         COUNTED
@@ -210,7 +211,7 @@ answer(counts=counts, sums=sums, float=made[1].calls, names=[a.name for a in arg
 
 
 def test_free_memory_is_reused_in_its_bank(three_banks: Path) -> None:
-    """A fresh block in the wrong bank is exchanged for a free one, without a copy."""
+    """A new block in the wrong bank is exchanged for a free one, without a copy."""
     answer = run(
         """
 n = 5000
@@ -232,8 +233,8 @@ answer(sums=sums, copies=report.bank_copies, made=backend.pool.stats()["device_a
     assert answer["made"] <= 6
 
 
-def test_unused_ports_get_a_stand_in(three_banks: Path) -> None:
-    """An opcode that ignores a port in another bank than its first argument's."""
+def test_unused_ports_get_a_placeholder_buffer(three_banks: Path) -> None:
+    """The opcode ignores a port in another bank than its first argument's."""
     answer = run(
         """
 x = put(np.arange(64, dtype=np.float32))
@@ -247,8 +248,9 @@ answer(z=got(z).tolist(), copies=ft.fpga.image_report().bank_copies)
     assert answer["copies"] == 0
 
 
-def test_tensors_survive_a_change_of_image(four_units: Path, three_banks: Path) -> None:
-    """A kernel of the other image loads it; tensors on the device wait on the host meanwhile."""
+def test_tensors_survive_a_change_of_images(four_units: Path, three_banks: Path) -> None:
+    """A kernel of the other image loads it. Tensors on the device are kept on the host
+    meanwhile."""
     answer = run(
         f"""
 n = 100_003
@@ -317,8 +319,8 @@ answer(wrong=wrong, reloads=ft.fpga.image_report().reloads)
     assert answer["reloads"] >= 3
 
 
-def test_memory_that_is_not_there(four_units: Path) -> None:
-    """A full bank raises ftensor's error; memory that only caches hold is released first."""
+def test_out_of_memory(four_units: Path) -> None:
+    """A full bank raises ftensor's error. Memory that only caches hold is released first."""
     answer = run(
         """
 axpy, small = kernel("axpy"), put(np.ones(16, np.float32))
@@ -338,7 +340,7 @@ answer(first=first, second=second, message=message, left=got(small).tolist(),
 """,
         four_units,
     )
-    # Of 256 MiB. XRT's allocator in emulation is a simple one, so a hole or two may be lost.
+    # Of 256 MiB. XRT's allocator in emulation is simple, so one or two holes may be lost.
     assert 12 <= answer["first"] <= 16
     assert 9 <= answer["second"] <= 12
     assert "has no room for" in answer["message"]
@@ -346,8 +348,8 @@ answer(first=first, second=second, message=message, left=got(small).tolist(),
     assert answer["stats"]["out_of_memory"] == 2
 
 
-def test_a_launcher_keeps_nothing_for_itself(four_units: Path, three_banks: Path) -> None:
-    """Kernels of a former image are released; otherwise XRT would refuse the next one."""
+def test_launcher_keeps_no_kernels_alive(four_units: Path, three_banks: Path) -> None:
+    """Kernels of a former image are released. Otherwise XRT would refuse the next one."""
     answer = run(
         f"""
 import gc
@@ -364,7 +366,7 @@ answer(x=got(x).tolist(), reloads=ft.fpga.image_report().reloads)
     assert answer["reloads"] == 6
 
 
-def test_a_launcher_from_before_a_change_beside_a_new_one(four_units: Path, three_banks: Path) -> None:
+def test_old_launcher_with_a_new_one(four_units: Path, three_banks: Path) -> None:
     """Both release their kernels when the image changes again."""
     answer = run(
         f"""
@@ -384,7 +386,7 @@ answer(x=got(x).tolist())
 
 
 def test_without_an_image(xrt_folder: Path) -> None:
-    """Tensors can be made and read back; an op says how to get an image."""
+    """Tensors can be made and read back. An op says how to get an image."""
     answer = run(
         """
 ft.set_fallback("error")
@@ -427,7 +429,7 @@ answer(message=message, x=got(x).tolist())
 
 
 def test_two_results_cannot_share_memory_across_banks(three_banks: Path) -> None:
-    """A kernel whose two outputs are in different banks, given one buffer for both."""
+    """A kernel's two outputs are in different banks, and get one buffer for both."""
     answer = run(
         """
 from ftensor.runtime.xrt.banks import place_arguments
