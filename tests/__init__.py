@@ -1,1 +1,1 @@
-"""A package, so that test files can share helpers; programs of tests import it too."""
+"""A package, so that test files can share helpers. Programs run by tests import it too."""

@@ -1,9 +1,9 @@
-"""Kernels of the tests, compiled in advance: ten in one program take a third of the time.
+"""Compiles kernels of the tests in advance: ten in one program take a third of the time.
 
     FTENSOR_TESTS_NOTED=FOLDER pytest ...    runs tests without kernels, and records those they need
     python -m tests.ahead FOLDER             compiles the recorded kernels into the cache
 
-The record is a hint: a missing kernel is compiled when a test needs it, like a user's. So tests
+The record is a hint: a missing kernel is compiled when a test needs it, as for a user. So tests
 continue here after an assertion, a failure ends at most one of them, and none starts a program.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ftensor.runtime.interfaces import KernelSource
 
 HERE = Path(__file__).parent
-# The files whose kernels are many of few kinds: most of their time is the compiler's.
+# The files with many kernels of few kinds, which spend most of their time in the compiler.
 FILES = (
     "kernel/test_rows.py",
     "spelling/test_against_torch.py",
@@ -46,7 +46,7 @@ FILES = (
 )
 # Ends of a test that carry no information here.
 ENDS = (Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
-LONG = 10  # seconds behind which a test is left, as it may wait for what no kernel computed
+LONG = 10  # seconds after which a test is abandoned, as it may wait for a value that no kernel computed
 
 
 class Ahead:
@@ -59,11 +59,11 @@ class Ahead:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self) -> None:
-        """From here on kernels are recorded."""
+        """Starts recording kernels."""
         from ftensor._device import default_backend
         from ftensor.warm.command import noting
 
-        go_on()
+        continue_after_errors()
         self.noted = self.stack.enter_context(noting(default_backend()))
 
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
@@ -79,12 +79,12 @@ class Ahead:
         return True
 
     def pytest_sessionfinish(self) -> None:
-        """Workers write their own records; their controller has none."""
+        """Writes each worker's record. The controller has none."""
         (self.folder / str(os.getpid())).write_bytes(pickle.dumps(self.noted))
 
 
-def go_on() -> None:
-    """Makes tests continue after assertions and start no program."""
+def continue_after_errors() -> None:
+    """Makes tests continue after assertions, and start no program."""
     import numpy as np
     import torch
 
@@ -119,14 +119,14 @@ def file_of(function: FunctionType) -> str:
 
 
 class Asked(ast.NodeTransformer):
-    """Replaces assertions by the computation of their expressions."""
+    """Replaces assertions by the evaluation of their expressions."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.Expr:
         return ast.copy_location(ast.Expr(node.test), node)
 
 
 def within(code: CodeType) -> Iterator[CodeType]:
-    """Yields the functions of a text."""
+    """Yields the code objects of functions in a module's code."""
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield part
@@ -134,7 +134,7 @@ def within(code: CodeType) -> Iterator[CodeType]:
 
 
 def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a Hypothesis test without a search for smaller examples."""
+    """Returns a Hypothesis test that ignores failures, so that no smaller example is searched."""
     from hypothesis.errors import HypothesisException
 
     def run(*args: Any, **kwargs: Any) -> None:
@@ -148,7 +148,8 @@ def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> None:
-    """Compiles the kernels of the tests of these markers, by two programs in their environment."""
+    """Compiles the kernels of the tests with these markers, by two programs in their
+    environment."""
     python = [*under, sys.executable, "-m"]
     with TemporaryDirectory(prefix="ftensor-noted-") as folder:
         of_kernels = tests.startswith("kernel")
@@ -157,7 +158,7 @@ def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> 
         noted = subprocess.run(
             [*python, *words], cwd=HERE.parent, env={**env, "FTENSOR_TESTS_NOTED": folder}, stdout=subprocess.DEVNULL
         )
-        if noted.returncode in (2, 3, 4):  # not what tests do: pytest itself failed, or this file
+        if noted.returncode in (2, 3, 4):  # this is no test failure: pytest itself failed, or this file
             raise RuntimeError(f"no kernels were noted: pytest ended with {noted.returncode}")
         subprocess.run([*python, "tests.ahead", folder], cwd=HERE.parent, env=env)
 

@@ -1,7 +1,7 @@
 """Writes the area model's figures into the pages: the table of docs/area.md (every shipped
 inventory on every board), and the size of `full` in docs/inventory.md.
 
-`make area` writes both; tests/host/test_area_page.py compares them with the model.
+`make area` writes both. tests/host/test_area_page.py compares them with the model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def row(name: str, groups: tuple[KernelGroup, ...], board: Board) -> str:
 
 
 def text() -> str:
-    """Returns the table, its ports placed by the build's default."""
+    """Returns the table, with ports placed by the build's default."""
     lines = []
     for name in sorted(builtin_inventories(), key=ORDER.index):
         free = tuple(replace(group, banks="") for group in groups(name))

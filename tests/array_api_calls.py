@@ -1,11 +1,11 @@
 # ruff: noqa: E501  # a call is one word
-"""SciPy's and scikit-learn's functions on tensors: the calls of docs/array-api.md's table.
+"""The calls of docs/array-api.md's table: functions of SciPy and scikit-learn on tensors.
 
-Each is a text in which `v` (40,) and `w` (40,) are positive, `X` (40, 3) and `Y` (40, 2) arbitrary,
-`S` (3, 3) is positive definite, `k` (5,) a kernel, `I` (12, 12) a picture, `t` and `p` (40,)
-classes 0 and 1 and predictions of them, `q` (40,) probabilities, `n` (40,) small counts, `c` a
-frequency, `sos` a filter in sections, `L` labels, `D` distances, `Z` a tree of these and `C` its
-clusters, `xp` the namespace; float32 or int64, as SciPy returns them.
+Each call is a text. In it, `v` (40,) and `w` (40,) are positive, `X` (40, 3) and `Y` (40, 2)
+arbitrary, `S` (3, 3) is positive definite, `k` (5,) a kernel, `I` (12, 12) an image, `t` and `p`
+(40,) classes 0 and 1 and predictions of them, `q` (40,) probabilities, `n` (40,) small counts, `c`
+a frequency, `sos` a filter in second-order sections, `L` labels, `D` distances, `Z` a linkage of
+these and `C` its clusters, `xp` the namespace. They are float32, or int64 where SciPy returns that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ sklearn.model_selection: train_test_split(X,t,random_state=0) cross_val_predict(
 sklearn.calibration: CalibratedClassifierCV(LinearDiscriminantAnalysis(),method='temperature').fit(X,t).predict_proba(X)
 sklearn.pipeline: make_pipeline(StandardScaler(),Ridge(solver='svd')).fit(X,v).predict(X)
 """
-# Classes that calls of other modules are about.
+# Classes that have calls in other modules.
 USED = {
     "linear_model": "Ridge",
     "preprocessing": "StandardScaler",
@@ -154,8 +154,11 @@ def leaves(value: Any) -> list[Any]:
 
 
 def outcome(module: str, call: str) -> tuple[str, str]:
-    """Returns ("device" | "in part" | "host" | "refused" | "differs", reason) of a call on
-    tensors.
+    """Returns ("device"
+    "in part"
+    "host"
+    "refused"
+    "differs", reason) for a call on tensors.
     """
     import importlib
 

@@ -23,7 +23,8 @@ COLUMNS = ("device", "in part", "host", "refused")
 
 
 def dispatching() -> None:
-    """Makes SciPy and scikit-learn ask arrays for their namespace; call it before importing SciPy."""
+    """Makes SciPy and scikit-learn ask arrays for their namespace. Call it before importing
+    SciPy."""
     assert "scipy" not in sys.modules or os.environ.get("SCIPY_ARRAY_API") == "1"
     os.environ["SCIPY_ARRAY_API"] = "1"
     import sklearn
@@ -39,7 +40,7 @@ def name_of(call: str) -> str:
 
 
 def mark(module: str, call: str) -> str:
-    """Returns SciPy's note on a function's dispatch: the reason why the host computes."""
+    """Returns SciPy's note on a function's dispatch: the reason why the host computes it."""
     from scipy._lib._array_api import xp_capabilities_table
 
     if module.startswith("sklearn"):

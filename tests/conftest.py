@@ -1,4 +1,4 @@
-"""Fixtures of every test: findings of Oclgrind or g++'s sanitizers are failures."""
+"""Fixtures of every test. Findings of Oclgrind or g++'s sanitizers are failures."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from .pocl import keep_few
 from .progress import Progress
 
 HERE = Path(__file__).parent
-# A shell's job in the background ignores Ctrl-C, and so would the programs that tests interrupt.
+# A background job of a shell ignores Ctrl-C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# How long an example takes, to make or to run, is a matter of how busy the machine is.
+# The time of an example depends on how busy the machine is.
 settings.register_profile(
     "any speed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
-# Every run sees the same examples, so that what fails was changed; HYPOTHESIS_PROFILE="any speed"
-# looks for others.
+# Every run draws the same examples, so a new failure comes from a change. HYPOTHESIS_PROFILE="any
+# speed" draws others.
 settings.register_profile("the same", settings.get_profile("any speed"), derandomize=True, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "the same"))
 
-os.environ["FTENSOR_TUNED"] = "0"  # thresholds are those of the families here
+os.environ["FTENSOR_TUNED"] = "0"  # use the thresholds of the families in ftensor
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
 if OCLGRIND_LOG and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
-    # Oclgrind reads the name when a context is made, so each worker has a log of its own.
+    # Oclgrind reads the name when a context is made, so each worker has its own log.
     os.environ["OCLGRIND_LOG"] = OCLGRIND_LOG = f"{OCLGRIND_LOG.removesuffix('.log')}.{worker}"
-# prefix of the log's name, before the process' number
+# prefix of the log's name, before the process id
 SANITIZER_LOG = os.environ.get("SANITIZER_LOG")
 if SANITIZER_LOG:
     # Both sanitizers take the same options last, but one can get another file name.
     ubsan = ctypes.CDLL(os.environ["SANITIZER_UBSAN"])
     ubsan.__sanitizer_set_report_path(f"{SANITIZER_LOG}.ubsan".encode())
 ROOM = 80  # kernels that a test may make
-HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
-STACKS = 300  # seconds after which all threads' stacks are shown
+HANG = 1200  # seconds after which a test counts as hung, on the slowest machine
+STACKS = 300  # seconds after which the stacks of all threads are printed
 
 
 class Stacks:
-    """Prints every thread's stack if a test takes long, even for a hang outside Python.
+    """Prints every thread's stack if a test takes long, even if it hangs outside Python.
 
-    A restart waits for a thread of the interpreter, up to 3 ms, so it happens once a minute.
+    A restart waits up to 3 ms for a thread of the interpreter, so it happens once a minute.
     """
 
     def __init__(self) -> None:
-        self.error = os.dup(2)  # which pytest takes for itself while tests run
+        self.error = os.dup(2)  # pytest redirects stderr while tests run
         self.since = -STACKS
 
     def pytest_runtest_logstart(self) -> None:
@@ -93,7 +93,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out cases on some targets, unless tests are named."""
+    """Deselects cases on some targets, unless tests are named."""
     if os.environ.get("FTENSOR_TESTS_SOME"):
         from .targets import left_out
 
@@ -104,11 +104,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Freezes thousands of tests and torch's databases, which live until the end."""
-    look_no_more()
+    freeze_objects()
 
 
-def look_no_more() -> None:
-    """Excludes all present objects from garbage collection, which some tests run often."""
+def freeze_objects() -> None:
+    """Excludes all existing objects from garbage collection, which some tests run often."""
     gc.collect()
     gc.freeze()
 
@@ -120,9 +120,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, bool, bool]:
-    """A test that hangs fails, and the others continue.
+    """Makes a test that hangs fail, so that the others continue.
 
-    Objects left by the tests of a file, such as launches and torch's traces, are frozen too.
+    Objects that the tests of a file leave, such as launches and torch's traces, are frozen too.
     """
 
     def fail(number: int, frame: object) -> None:
@@ -139,18 +139,18 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     finally:
         signal.alarm(0)
         if nextitem is not None and nextitem.path != item.path:
-            look_no_more()
+            freeze_objects()
 
 
 def make_room() -> None:
-    """A device discards its launches and graphs when its table of kernels is full. This does it
-    before a test that may count them, unless the test itself makes very many."""
+    """Makes room in the table of kernels. A device drops its launches and graphs when the table is
+    full. This does it before a test that may count them, unless the test itself makes very many."""
     from ftensor._device import default_backend
     from ftensor.runtime.launch_cache import KernelTable
 
     backend = default_backend()
     kernels = backend.kernels
-    if not isinstance(kernels, KernelTable):  # those that are noted alone, by ahead.py
+    if not isinstance(kernels, KernelTable):  # kernels that ahead.py only records
         return
     if 4 * (len(kernels) + ROOM) > 3 * kernels.most:
         while 2 * len(kernels) > kernels.most:
@@ -160,8 +160,8 @@ def make_room() -> None:
 
 @pytest.fixture
 def graphs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes a call use a graph at once, also for an op with many graphs. Otherwise it would at its
-    second call, but a full table of kernels may have dropped the first one."""
+    """Makes a call use a graph at once, even for an op with many graphs. Otherwise only its second
+    call would, but a full table of kernels may have dropped the first one."""
     import ftensor.graph.fused
 
     monkeypatch.setattr(ftensor.graph.fused, "MAX_EAGER_GRAPHS", 1 << 30)
@@ -170,7 +170,7 @@ def graphs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=bool(OCLGRIND_LOG or SANITIZER_LOG))
 def findings() -> Iterator[None]:
     """Fails the test during which a bad access, a data race, a wrong API call, or undefined
-    behaviour of C++ was seen."""
+    behaviour of C++ was reported."""
     import ftensor as ft
 
     names = [OCLGRIND_LOG] if OCLGRIND_LOG else [SANITIZER_LOG, f"{SANITIZER_LOG}.ubsan"]

@@ -1,9 +1,9 @@
-"""CPU costs of tests: seconds of each, of its threads and of the processes that it waited for.
+"""CPU costs of tests: seconds of each test, of its threads and of the processes that it waited for.
 
     FTENSOR_TESTS_COST=FILE python -m tests.run ...    one line for each test, appended
     python -m tests.cost FILE [DEPTH]                  the sums by file, the most expensive tests
 
-Wall-clock seconds depend on other load of the machine; these hardly do.
+Wall-clock seconds depend on the machine's other load; these hardly do.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from . import forked
 
 
 def spent() -> float:
-    """Returns the CPU seconds of this process, of those it waited for, and of programs of
-    `forked`.
-    """
+    """Returns the CPU seconds of this process, of processes it waited for, and of programs of
+    `forked`."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return forked.seconds() + sum(one.ru_utime + one.ru_stime for one in used)
 
 
 class Cost:
-    """Records the cost of each test of a process, including fixtures that it was the first to
-    request, and under "start" and "end" the cost before and after all tests."""
+    """Records the cost of each test in a process, including fixtures that it requested first.
+    "start" and "end" are the cost before and after all tests."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -38,18 +37,18 @@ class Cost:
         self.begun = 0.0
 
     def note(self, what: str, seconds: float) -> None:
-        """Writes a whole line: several processes write."""
+        """Writes a whole line, since several processes write."""
         with open(self.file, "a") as file:
             file.write(f"{seconds:.3f} {self.name} {what}\n")
 
     def pytest_collection_finish(self) -> None:
-        """Imports and collection, of each worker and of its controller."""
+        """Records imports and collection, of each worker and of the controller."""
         self.begun = spent()
         self.note("start", self.begun)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """The test with its setup and teardown."""
+        """Measures the test with its setup and teardown."""
         before = spent()
         try:
             return (yield)
@@ -57,7 +56,7 @@ class Cost:
             self.note(item.nodeid, spent() - before)
 
     def pytest_unconfigure(self) -> None:
-        """The whole process."""
+        """Records the rest of the process."""
         self.note("all", spent())
 
 

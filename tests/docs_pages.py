@@ -1,7 +1,8 @@
-"""The pages of the documentation, parsed: fenced blocks, indented commands, prose.
+"""Parses the pages of the documentation: fenced blocks, indented commands, prose.
 
-A fenced block whose first line is a comment with a file's name is that file. A command line that
-begins with "$ " is run by tests/flow/test_docs_commands.py, and the text below it is its output.
+A fenced block whose first line is a comment with a file's name is that file.
+tests/flow/test_docs_commands.py runs each command line that begins with "$ ", and the text below it
+is its output.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _INLINE = re.compile(r"(?<!`)`([^`\n]+)`")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: `language` is the text on the fence's line."""
+    """A fenced block. `language` is the text on the fence's line."""
 
     page: Path
     line: int  # of its first line of text
@@ -54,7 +55,7 @@ def title(page: Path) -> str:
 
 
 def blocks(page: Path, language: str = "") -> list[Block]:
-    """A page's fenced blocks, in order."""
+    """Returns a page's fenced blocks, in order."""
     text = page.read_text()
     fences = [
         Block(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]) for match in _FENCE.finditer(text)
@@ -63,7 +64,7 @@ def blocks(page: Path, language: str = "") -> list[Block]:
 
 
 def commands(page: Path) -> list[str]:
-    """The indented blocks of a page, without their indentation."""
+    """Returns a page's indented blocks, without their indentation."""
     indented = _INDENTED.findall(_FENCE.sub("", page.read_text()))
     return [re.sub(r"^ {4}", "", block, flags=re.M) for block in indented]
 
@@ -88,7 +89,7 @@ def environment() -> dict[str, str]:
 
 @contextmanager
 def site_modules() -> Iterator[dict[str, ModuleType]]:
-    """The modules of pages/, which make the site, by their names."""
+    """Returns the modules of pages/, which make the site, by their names."""
     folder = ROOT / "pages"
     before = list(sys.path)
     sys.path.insert(0, str(folder))

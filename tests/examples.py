@@ -1,8 +1,8 @@
-"""The examples of public functions, in docstrings and on the site: `make stubs` writes them.
+"""The examples of public functions, in docstrings and on the site. `make stubs` writes them.
 
-`ftensor/ops/examples.txt` has an example for each function, method and class: a call that is tried
-until one is accepted (`TRIED`), or one that is written by hand (`written_examples.py`), and what it
-printed. ftensor puts them behind the docstrings, which `pages/reference.py` reads.
+`ftensor/ops/examples.txt` has an example for each function, method and class, with its output. It
+is the first call that succeeds of several (`TRIED`), or is written by hand (`written_examples.py`).
+ftensor appends the examples to docstrings, which `pages/reference.py` reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ftensor.ops.examples import FILE, HEADING
 
 from .written_examples import WRITTEN
 
-# What examples compute on: each defines those names that it uses.
+# The values that examples use: each example defines the names that it uses.
 NAMES = {
     "x": "ft.tensor([0.5, 2.0, 0.25])",
     "y": "ft.tensor([1.0, 3.0, 0.5])",
@@ -38,7 +38,7 @@ NAMES = {
 }
 PICTURES = ["ft.arange(8.0).reshape(1, 1, 8)", "c", "ft.arange(8.0).reshape(1, 1, 2, 2, 2)"]
 TENSORS = ["x", "m", "i", "b", "z", *PICTURES, "ft.arange(8)"]
-# What is tried for a parameter of a name, where it has no default.
+# The values tried for a parameter of a name that has no default.
 TRIED: dict[str, list[str]] = {
     "input": TENSORS,
     "self": TENSORS,
@@ -132,12 +132,12 @@ MAX_TRIES, MAX_LINES = 400, 7
 SPACES = (
     "", "nn.functional", "special", "fft", "linalg", "signal", "signal.windows", "masked", "fpga", "random", "Tensor",
 )  # fmt: skip
-# What an example must not show: it differs from run to run.
+# Output that an example must not show, since it differs from run to run.
 PASSING = re.compile(r" at 0x|object at|Traceback")
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """(path, value) of all that a user calls, each object under its first name."""
+    """Yields (path, value) of every public object, each under its first name."""
     seen: set[int] = set()
     for space in SPACES:
         owner = operator.attrgetter(space)(ft) if space else ft
@@ -147,13 +147,13 @@ def public() -> Iterator[tuple[str, Any]]:
             if name[0] == "_" or not called or id(value) in seen:
                 continue
             if isinstance(value, type) and (issubclass(value, Exception) or not value.__module__.startswith("ftensor")):
-                continue  # an error that others raise, or a type of Python's
+                continue  # an exception of another library, or a type of Python's
             seen.add(id(value))
             yield f"{space}.{name}".lstrip("."), value
 
 
 def output(source: str, scope: dict[str, Any]) -> str:
-    """What an interpreter prints for a statement."""
+    """Returns what an interpreter prints for a statement."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,7 +162,8 @@ def output(source: str, scope: dict[str, Any]) -> str:
 
 
 def session(program: str) -> str:
-    """A program and its output as an interpreter shows them; what is random begins with a seed."""
+    """Returns a program and its output as an interpreter shows them. Random results begin with a
+    seed."""
     used = {node.id for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Name)}
     setup = [f"{name} = {text}" for name, text in NAMES.items() if name in used]
     scope: dict[str, Any] = {"ft": ft}
@@ -182,12 +183,12 @@ def session(program: str) -> str:
 
 
 def example(path: str, value: Any) -> str:
-    """The example of a public name; ValueError where no call that is tried is accepted."""
+    """Returns the example of a public name. Raises ValueError if no tried call succeeds."""
     for program in itertools.islice(programs(path, value), MAX_TRIES):
         try:
             shown = session(program)
         except Exception:  # noqa: BLE001, S112
-            # Refused: whatever it raises says that this is no example.
+            # Any exception means that this is no example.
             continue
         if not PASSING.search(shown):
             return shown
@@ -195,7 +196,7 @@ def example(path: str, value: Any) -> str:
 
 
 def programs(path: str, value: Any) -> Iterator[str]:
-    """What is tried for a name: what is written for it, else calls by its parameters."""
+    """Yields the candidates for a name: its written example, otherwise calls by its parameters."""
     space, _, name = path.rpartition(".")
     method = space == "Tensor"
     if path in WRITTEN:
@@ -212,7 +213,7 @@ def programs(path: str, value: Any) -> Iterator[str]:
 
 
 def calls(path: str, call: Callable[..., Any], method: bool) -> Iterator[str]:
-    """Calls with what is tried for each parameter that has no default."""
+    """Yields calls with the values tried for each parameter without a default."""
     words = []
     for p in inspect.signature(call).parameters.values():
         if p.kind is p.VAR_KEYWORD or p.default is not p.empty:
@@ -232,7 +233,8 @@ def calls(path: str, call: Callable[..., Any], method: bool) -> Iterator[str]:
 
 
 def parts() -> Iterator[tuple[str, str]]:
-    """(path, what stands behind the docstring) of each public name: torch's name, and the example."""
+    """Yields (path, text appended to the docstring) of each public name: torch's name, and the
+    example."""
     names = torch_names()
     for path, value in public():
         shown = textwrap.indent(example(path, value), "    ")
@@ -241,19 +243,20 @@ def parts() -> Iterator[tuple[str, str]]:
 
 
 def write(file: Path = FILE) -> None:
-    """Write all examples again."""
+    """Writes all examples again."""
     file.write_text("".join(f"@ {path}\n{text}" for path, text in sorted(parts())))
 
 
-# A statement with its further lines, and what it prints: tensors of more dims have empty lines, which
-# end an output for doctest.
+# A statement with its continuation lines, and its output. Tensors of more dims have empty lines,
+# which end an output for doctest.
 STATEMENT = re.compile(r"(>>> .*\n(?:\.\.\. .*\n)*)((?:(?!>>> ).*\n)*)")
-# Runs of digits, whose last ones another processor computes otherwise.
+# Runs of digits, whose last digits depend on the processor.
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
 
 
 def agrees(wanted: str, got: str) -> bool:
-    """Whether two outputs have the same text and nearly the same numbers; "..." ends a part."""
+    """Returns whether two outputs have the same text and nearly the same numbers. "..." ends a
+    part."""
     wanted, got = wanted.rstrip("\n"), got.rstrip("\n")
     if wanted.endswith("\n..."):
         wanted = wanted.removesuffix("\n...")
@@ -264,7 +267,7 @@ def agrees(wanted: str, got: str) -> bool:
 
 
 def problems(text: str) -> Iterator[str]:
-    """Where the examples of a docstring print something else than they say."""
+    """Yields where the examples of a docstring print something else than they show."""
     scope: dict[str, Any] = {"ft": ft}
     shown = textwrap.dedent(text.partition(f"{HEADING}\n\n")[2]) + "\n"
     for source, wanted in STATEMENT.findall(shown):

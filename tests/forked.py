@@ -1,7 +1,8 @@
-"""Python programs of tests: separate processes, forked from one that has imported ftensor.
+"""Runs Python programs of tests as processes, forked from one that has imported ftensor.
 
-An interpreter takes 0.3 s of CPU to import ftensor and pyopencl, most tests' programs less. Tests
-whose subject is the process itself (imports, signals, the order of hooks) start interpreters.
+An interpreter takes 0.3 s of CPU to import ftensor and pyopencl, and most tests' programs take
+less. Tests whose subject is the process itself (imports, signals, the order of hooks) start
+interpreters.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
-# What most programs import, and needs no device.
+# Modules that most programs import and that need no device.
 BEFORE = ("ftensor.cli", "ftensor.emulation.command", "pyopencl")
-IMPORTED = ("PYOPENCL_HOME",)  # what pyopencl sets as it is imported, and its library reads
-HANG = 600  # seconds after which a program is taken to hang, on the slowest machine
-spent = 0.0  # CPU seconds of programs that `run` has seen end, which is for tests/cost.py
-asked: list[Path] = []  # where programs of `asking` note theirs
+IMPORTED = ("PYOPENCL_HOME",)  # pyopencl sets it on import, and its library reads it
+HANG = 600  # seconds after which a program counts as hung, on the slowest machine
+spent = 0.0  # CPU seconds of programs that `run` has seen end, for tests/cost.py
+asked: list[Path] = []  # the file where programs of `asking` write theirs
 
 
-# A program that has another run as `run` does, without an interpreter's imports. Where one of the
-# settings is there, or libraries are looked up elsewhere than here, it becomes the interpreter.
+# A program that runs another one as `run` does, without an interpreter's imports. It becomes the
+# interpreter if one of these settings is set, or libraries are searched elsewhere than here.
 ASK = """#!{python} -IS
 import os, sys
 words = [*{words}, *sys.argv[1:]]
@@ -55,7 +56,7 @@ sys.exit(ended if ended >= 0 else 128 - ended)
 
 
 def asking(script: Path, *words: str, unless: tuple[str, ...] = ()) -> None:
-    """Writes a program that is `python words`; if `unless` is set, by an interpreter."""
+    """Writes a program that is `python words`. If `unless` is set, an interpreter runs it."""
     _server()
     unless = ("LD_LIBRARY_PATH", *unless)
     script.write_text(ASK.format(python=sys.executable, words=words, unless=unless, address=address(os.getpid())))
@@ -77,7 +78,7 @@ def seconds() -> float:
 def run(
     *words: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None, input: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `python words` in a new session; its output is text.
+    """Runs `python words` in a new session, with text as output.
 
     words: "-c" and a text, "-m" and a module, or a file; arguments. Raises
     subprocess.TimeoutExpired after HANG seconds.
@@ -129,7 +130,7 @@ def _server() -> socket.socket:
 
 
 def _serve(asked: list[socket.socket]) -> list[str]:
-    """Forks a process for each program; returns in these, with their words."""
+    """Forks a process for each program. It returns in these processes, with their words."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         _, files, _, _ = socket.recv_fds(select.select(asked, [], [])[0][0], 1, 5)
@@ -144,7 +145,7 @@ def _serve(asked: list[socket.socket]) -> list[str]:
         one.close()
     request, *standard, status = files
     if process := os.fork():
-        # This one waits for it; whatever the program leaves running is not waited for.
+        # The server waits for this process only, not for programs that it leaves running.
         os.write(status, b"%d\n" % process)
         _, ended, used = os.wait4(process, 0)
         seconds = used.ru_utime + used.ru_stime

@@ -2,13 +2,14 @@
 
     python tests/fuzz.py [--seconds 60] [--sources programs,...] [--seed N] [--first K] [--trials N]
 
-A source draws a case, runs it and compares (`SOURCES`, a module each, which lists its exclusions
-and their reasons); the sources share the time. On devices that compute in the host's memory, every
+A source draws a case, runs it and compares (`SOURCES`, one module each, which lists its exclusions
+and their reasons). The sources share the time. On devices that compute in the host's memory, every
 buffer is between guard bytes that must not change. FTENSOR_DEVICE selects the device.
 
-The seed differs from run to run and is printed; a trial depends only on the seed, its source and
-its number. Each kind of disagreement is printed once, with a program that shows it; the exit status
-is then 1. If the process itself ends, the file named by --log has the trials that were running.
+The seed differs from run to run and is printed. A trial depends only on the seed, its source and
+its number. Each kind of disagreement is printed once, with a program that shows it, and the exit
+status is then 1. If the process itself dies, the file named by --log has the trials that were
+running.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Guards:
         def take(self_: pool.MemoryPool, nbytes: int, stream: Any) -> Any:
             storage = taken(self_, nbytes, stream)
             if storage.ptr is not None:
-                first = (nbytes + 63) & -64  # kernels may fill a vector that they have begun
+                first = (nbytes + 63) & -64  # kernels may fill the vector in which they end
                 count = storage.block.size + pool.VECTOR - first
                 stream.finish()
                 backend.host_bytes(storage.ptr + first, count)[:] = self.MARK
@@ -84,7 +85,8 @@ class Guards:
             module.host_memory = memory  # type: ignore[attr-defined]
 
     def broken(self) -> str:
-        """Returns the writes outside buffers, repaired for the next program; "" if there are none."""
+        """Returns the writes outside buffers, and repairs them for the next program; "" if there
+        are none."""
         from ftensor.runtime.backend import host_bytes
 
         self.behind = [guard for guard in self.behind if guard[0]() is not None]
@@ -100,7 +102,7 @@ GUARDS = Guards()
 
 
 def trial(source: str, seed: int, number: int) -> str:
-    """Returns the disagreement of a trial, its kind in the first line; "" if there is none."""
+    """Returns the disagreement of a trial, with its kind in the first line; "" if there is none."""
     module = importlib.import_module(f"tests.fuzz_{source}")
     problem: str = module.trial(random.Random(f"{seed}:{source}:{number}"))
     ft.synchronize()

@@ -1,12 +1,12 @@
 """The source `aliases` of the fuzz: assumptions of a trace, violated on purpose.
 
 A program has memories (tensors, NumPy arrays), captured tensors over them, and a function of two
-arguments that reads and writes all of these, seeds generators, and returns objects next to tensors.
-It is called a few times with fresh tensors, moving windows, the captured tensors, and two tensors
-over one array. Between calls the captured tensors are written, or get another geometry or memory,
-names are bound to other objects, and generators are seeded. Eager and jitted runs each have their
-own memories: results, all memories, generators and errors must be equal. Programs that a graph
-refuses are left out.
+arguments that reads and writes all of these, seeds generators, and returns other objects besides
+tensors. It is called a few times with new tensors, moving windows, the captured tensors, and two
+tensors over one array. Between calls, captured tensors are written or get another geometry or
+memory, names are bound to other objects, and generators are seeded. Eager and jitted runs each have
+their own memories. Results, all memories, generators and errors must be equal. Programs that a
+graph refuses are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import ftensor as ft
 from ftensor.graph import jit
 
-# Lines of a function of x and y, which captures g, h and a generator; it returns `out`.
+# Lines of a function of x and y, which captures g, h and a generator, and returns `out`.
 READS = (
     "out.append({a} + 1)", "out.append({a} * {b})", "out.append(({a} * 2).sum())", "out.append({a}[1:] - {b}[:1])",
     "out.append({a})", "out.append({a}[1:])", "out.append(ft.cat([{a}.reshape(-1), {b}.reshape(-1)]))",
@@ -58,7 +58,7 @@ LAYOUTS = (
     "out.append({a}[1:].clone().resize_(5)[:3])", "out.append({a}.as_strided((6,), (1,)))",
     "out.append({a}[:2].t().t_())",
 )  # fmt: skip
-# Arguments of the calls: x and y by one text each, k a number that differs from call to call.
+# Arguments of the calls: x and y, each from one text; k is a number that differs from call to call.
 ARGUMENTS = (
     "ft.arange(4.0) + {k}", "base[{k}:{k} + 4]", "base[{k}:{k} + 4]", "g", "h", "g.view(-1)[:4]", "base[8:12]",
     "base[{k} + 2:{k} + 6]", "ft.from_numpy(array[:4])", "ft.from_numpy(array[{k}:{k} + 4])",
@@ -116,8 +116,8 @@ def _drawn(draw: random.Random, lines: tuple[str, ...], names: tuple[str, ...] =
 
 
 def trial(draw: random.Random) -> str:
-    """Returns the difference of a jitted program from the program, and the shortest program with a
-    difference."""
+    """Returns the difference of a jitted program from the eager program, and the shortest program
+    with a difference."""
     program = Program(draw)
     problem = difference(program)
     if not problem:
@@ -137,7 +137,7 @@ def difference(program: Program) -> str:
         eager, again = (World(program, jitted=False).run() for _ in range(2))
         if eager != again:
             return ""  # uninitialized memory
-        # The kernels of single ops are there, those of graphs the source `graphs` has.
+        # The kernels of single ops are used; the source `graphs` tests those of graphs.
         with mock.patch.object(jit, "fuse_graph", lambda graph, backend: graph):
             got = World(program, jitted=True).run()
     for k, (one, other) in enumerate(zip(eager, got)):
@@ -195,7 +195,7 @@ class World:
             except ft.GraphError as error:
                 return [*left, error]
             except Exception as error:  # noqa: BLE001 - which one is what is compared
-                # State before the error is changed in eager only: a trace changes nothing. Of
+                # State before the error changes only in eager, since a trace changes nothing. Of
                 # several errors a trace may raise another one first.
                 return [*left, type(error).__name__]
         return left
@@ -219,7 +219,7 @@ class Thing:
 
 
 def _bits(t: Any) -> Any:
-    """Returns a tensor's geometry and bytes; another object's value."""
+    """Returns a tensor's geometry and bytes, or another object's value."""
     if callable(t):
         return "function", _bits(t())
     if isinstance(t, Thing):

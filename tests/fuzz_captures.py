@@ -1,13 +1,14 @@
-"""The source `captures` of the fuzz: random steps on torch's device, captured, against themselves.
+"""The source `captures` of the fuzz: random steps on torch's device, captured and compared with
+eager.
 
 A step is a module or a few ops, with or without a backward pass and an optimizer, random numbers,
-writes in place and a buffer of its own. It runs eagerly and by `ftensor.torch.capture`, each from the
-same weights and seeds, on other inputs in each call; now and then a learning rate changes, gradients
-are cleared elsewhere, or another shape comes. Results, arguments, weights, gradients and states must
-have the same bits in each call. `FPGAGraph` replays a part of the steps without an optimizer.
+in-place writes and its own buffer. It runs eagerly and by `ftensor.torch.capture`, from the same
+weights and seeds, with other inputs in each call. At times a learning rate changes, gradients are
+cleared elsewhere, or another shape occurs. Results, arguments, weights, gradients and states must
+have the same bits in each call. `FPGAGraph` replays some of the steps without an optimizer.
 
-A capture may be refused. `REFUSED` lists the reasons that the drawn steps can have; any other reason
-is a disagreement.
+A capture may be refused. `REFUSED` lists the reasons that the drawn steps can have; any other
+reason is a disagreement.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import ftensor.torch
 
 F = nn.functional
 CALLS = 7
-# Reasons of refusals, by a part of the step that may have them.
+# Reasons of refusals, each by a part of the step that may cause it.
 REFUSED = {
     "item": "reads or writes values",
     "upload": "reads or writes values|copies values from the host",
@@ -46,7 +47,7 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "Adam": lambda p: torch.optim.Adam(p, 0.01),
     "RMSprop": lambda p: torch.optim.RMSprop(p, 0.01),
 }
-# Layers of 8 numbers to 8 numbers, for batches of (n, 4, 8).
+# Layers from 8 features to 8 features, for batches of (n, 4, 8).
 LAYERS = (
     "nn.Linear(8, 8)", "nn.GELU()", "nn.LayerNorm(8)", "nn.Dropout(0.25)", "nn.ReLU()", "nn.Softmax(-1)",
     "nn.BatchNorm1d(4)", "nn.Conv1d(4, 4, 3, padding=1)", "nn.GroupNorm(2, 4)", "nn.SiLU()", "nn.RMSNorm(8)",
@@ -85,7 +86,7 @@ class First(nn.Module):
 
 
 class Drawn:
-    """A step as text, and the choices that decide about its calls."""
+    """A step as text, and the choices that determine its calls."""
 
     def __init__(self, draw: random.Random) -> None:
         self.seed = draw.randrange(1 << 30)
@@ -99,7 +100,7 @@ class Drawn:
         ]
         lines += [draw.choice(WRITES) for _ in range(draw.randint(0, 2))]
         draw.shuffle(lines)
-        if self.optimizer:  # else the write would be of a tensor that autograd has saved
+        if self.optimizer:  # otherwise the write would change a tensor that autograd has saved
             lines = [line for line in lines if "a.mul_" not in line]
         lines += [FAULTS[fault] for fault in self.faults]
         self.lines = lines
@@ -153,7 +154,8 @@ class Step:
 
 
 def trial(draw: random.Random) -> str:
-    """Returns the difference of a captured step from the step, followed by the step; "" if they agree."""
+    """Returns the difference of a captured step from the eager step, followed by the step; "" if
+    they agree."""
     drawn = Drawn(draw)
     problem = by_graph(drawn) if drawn.graph and not drawn.faults else difference(drawn)
     return f"{problem}\n{drawn}" if problem else ""
@@ -213,7 +215,8 @@ def may_be_refused(drawn: Drawn, reason: str) -> bool:
 
 
 def may_return_its_argument(drawn: Drawn) -> bool:
-    """True if no line is sure to make a new tensor: dropout returns its argument in evaluation."""
+    """Returns whether no line is sure to make a new tensor. Dropout returns its argument in
+    evaluation."""
     always_trains = drawn.training and drawn.mode_at < 0
     idle = [f"x = self.net[{k}](x)" for k, of in enumerate(drawn.layers) if "Dropout" in of and not always_trains]
     return not drawn.optimizer and not any(line.startswith("x = ") and line not in idle for line in drawn.lines)

@@ -1,13 +1,14 @@
 """Random convolutions against torch: forward, transposed, and the gradients of both.
 
-Numbers are small integers, so that every sum is exact in any order and results must be equal to
-the bit, also for complex numbers. Left out:
+Numbers are small integers, so every sum is exact in any order and results must have equal bits,
+also for complex numbers. Left out:
 - dtypes without kernels in torch, and float8 and complex32, which neither library convolves;
-- gradients of integers and complex numbers, for which torch's CPU has kernels in some cases only;
-- results without elements, which some of torch's kernels refuse, as here, and others accept;
-- torch's kernels of bfloat16 in channels_last_3d: with both dilation and padding they end the
+- gradients of integers and complex numbers, for which torch's CPU has kernels only in some cases;
+- results without elements, which some of torch's kernels refuse, as ftensor does, and others
+  accept;
+- torch's bfloat16 kernels for channels_last_3d: with both dilation and padding they crash the
   process, so torch gets contiguous inputs of this dtype;
-- torch's gradient of a weight in channels_last whose kernel refuses the gradient that torch made;
+- torch's gradient of a channels_last weight whose kernel refuses the gradient that torch made;
 - sizes beyond some thousand products, because some of torch's kernels are slow.
 """
 
@@ -51,7 +52,7 @@ def layout(draw: random.Random, name: str, shape: tuple[int, ...], lines: list[s
         thin = tuple(1 if d in dims else s for d, s in enumerate(shape))
         text = f"{name} = whole({thin}).expand{shape}"
     elif how == 5:
-        # Somewhere in a storage, rows overlapping or apart.
+        # At some offset in a storage, with rows that overlap or have gaps.
         steps = tuple(draw.randint(0, 9) for _ in shape)
         offset = draw.randint(0, 20)
         room = offset + sum((s - 1) * k for s, k in zip(shape, steps)) + 1
@@ -60,7 +61,7 @@ def layout(draw: random.Random, name: str, shape: tuple[int, ...], lines: list[s
 
 
 def case(draw: random.Random) -> list[str]:
-    """Returns the lines of a convolution; the tensors `t0`, `t1`, ... are compared."""
+    """Returns the lines of a convolution. The tensors `t0`, `t1`, ... are compared."""
     n, dtype = draw.choice((1, 1, 2, 2, 2, 3)), draw.choice(DTYPES)
     groups = draw.choice((1, 1, 1, 2, 3, 4))
     ins, outs = draw.choice((1, 2, 3, 4, 7)), draw.choice((1, 1, 2, 4, 6, 9, 17))
@@ -75,7 +76,7 @@ def case(draw: random.Random) -> list[str]:
     padding: Any = tuple(draw.randint(0, min(c, 4)) if draw.random() < 0.6 else 0 for c in cover)
     lead = () if draw.random() < 0.1 else (draw.choice((1, 1, 2, 3, 5, 16, 19)),)
     size = tuple(draw.randint(1, most) for _ in range(n))
-    if not transposed and draw.random() < 0.9:  # mostly what fits
+    if not transposed and draw.random() < 0.9:  # mostly valid
         size = tuple(max(s, c - 2 * p) for s, c, p in zip(size, cover, padding))
     x = (*lead, ins * groups, *size)
     weight = (ins * groups, outs, *kernel) if transposed else (outs * groups, ins, *kernel)
@@ -120,8 +121,8 @@ def theirs_back(
     groups: int,
     mask: list[bool],
 ) -> Any:
-    """Returns torch's gradients of a convolution's input, weight and bias; some kernels compute
-    them all."""
+    """Returns torch's gradients of a convolution's input, weight and bias. Some kernels compute all
+    of them."""
     of = stride, padding, dilation, transposed, extra, groups
     gradients = torch.ops.aten.convolution_backward(g, x, w, [g.shape[1]], *of, mask)
     return [t if asked else None for t, asked in zip(gradients, mask)]
@@ -139,7 +140,7 @@ def mine_back(
     groups: int,
     mask: list[bool],
 ) -> Any:
-    """Returns the same by the function that torch's device calls."""
+    """Returns the same gradients by the function that torch's device calls."""
     return gradients.convolution_backward(g, x, w, None, stride, padding, dilation, transposed, (), groups, mask)
 
 
@@ -188,7 +189,7 @@ def differs(mine: Any, theirs: Any) -> str:
 
 
 def trial(draw: random.Random) -> str:
-    """Draws a random convolution; returns "", or the disagreement with torch."""
+    """Draws a random convolution. Returns the disagreement with torch, or ""."""
     lines = case(draw)
     mine, theirs = run(ft, lines), run(torch, lines)
     exact: list[Any] = []
@@ -196,8 +197,8 @@ def trial(draw: random.Random) -> str:
         why = differs(a, b)
         wide = torch.complex128 if "values" in why and b.is_complex() else torch.float64
         if "values" in why and (b.is_complex() or b.is_floating_point()) and b.dtype is not wide:
-            # torch has read uninitialized memory (gradients of weights in 16 bits), and mixed up
-            # groups (complex64, channels last). The exact result, rounded, decides.
+            # torch has read uninitialized memory (16-bit gradients of weights), and mixed up groups
+            # (complex64, channels_last). The exact result, rounded, decides.
             exact = exact or run(torch, [f"dtype = '{str(wide)[6:]}'", *lines[1:]])
             why = differs(a, exact[k].to(b.dtype))
         if why:

@@ -1,9 +1,10 @@
-"""The source `estimates` of the fuzz: the model's times, the graph's report and the area of jitted programs.
+"""The source `estimates` of the fuzz: the model's times, the graph's report and the area of jitted
+programs.
 
-A program works along the rows of tensors of any dtype, contiguous, strided or broadcast, whose lengths lie
-around beats, vectors and blocks. What it would launch on a board is recorded without kernels; for each of
-a few boards the estimate is a positive number, is printed and as JSON, and longer rows don't take much
-less time.
+A program works along the rows of tensors of any dtype, contiguous, strided or broadcast, whose
+lengths are near those of beats, vectors and blocks. Its launches on a board are recorded without
+kernels. For each of a few boards, the estimate must be a positive number, must be printable, also
+as JSON, and longer rows must not take much less time.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from ftensor.warm.command import noting
 
 BOARDS = ("u55c", "u200", "kv260")
 DTYPES = tuple(sorted({str(d)[8:] for d in vars(ft).values() if isinstance(d, ft.dtype)}))
-# Dtypes that most ops serve.
+# Dtypes that most ops support.
 SERVED = ("float32", "float16", "bfloat16", "float64", "int32", "int64", "complex64") * 3
 LENGTHS = (*range(41), *range(62, 67), *range(510, 515), *range(4094, 4099))
-# How rows of n elements lie in memory: `made(*shape)` has memory of its own.
+# Layouts of rows of n elements: `made(*shape)` has its own memory.
 LAYOUTS = (
     "made({m}, {n})", "made({m}, {n})", "made({m}, 2 * {n})[:, ::2]", "made({n}, {m}).t()", "made({m}, {n} + 1)[:, 1:]",
     "made(1, {n}).expand({m}, {n})", "made(2, {m}, {n})[1]", "made({n})", "made({m}, 1)", "made({m}, {n} + 3)[:, :{n}]",
@@ -49,12 +50,14 @@ EACH = (
     "-{a}", "{a}.abs()", "{a} / {b}", "{a}.sigmoid()", "({a} == {b}).to(ft.{of})", "{a}.clone()", "{a}.to(ft.{of})",
     "{a} != 1",
 )  # fmt: skip
-# A refusal of the program is none of the model's: a dtype, an empty row, shapes that don't broadcast.
+# Errors of the program that are not the model's: a dtype, an empty row, shapes that don't
+# broadcast.
 REFUSED = (NotImplementedError, RuntimeError, IndexError, ValueError, TypeError)
 
 
 def program(draw: random.Random) -> tuple[list[str], list[str], int]:
-    """(what makes tensors, what computes, the rows' length); `n` in the first is the length."""
+    """Returns (lines that make tensors, lines that compute, the rows' length). In the first, `n` is
+    the length."""
     rows, length, of = draw.randint(1, 9), draw.choice(LENGTHS), draw.choice((*DTYPES, *SERVED))
     made = [f"{name} = {draw.choice(LAYOUTS)}".replace("{m}", str(rows)) for name in ("a", "b")]
     if draw.random() < 0.5:
@@ -74,7 +77,7 @@ def _made(of: str, *shape: int) -> ft.Tensor:
 
 @contextmanager
 def simulated() -> Iterator[None]:
-    """The C simulation as the device, on which graphs become the kernels of a board."""
+    """Makes the C simulation the device, on which graphs become the kernels of a board."""
     before = ft.get_device_mapping()
     ft.set_device_mapping("csim")
     try:
@@ -84,8 +87,8 @@ def simulated() -> Iterator[None]:
 
 
 def traced(made: list[str], lines: list[str], length: int) -> tuple[Trace, str] | None:
-    """What the jitted program launches with rows of a length, and its graph's report; None if the
-    program is refused."""
+    """Returns the launches of the jitted program with rows of a length, and its graph's report;
+    None if the program is refused."""
     scope: dict[str, Any] = {"ft": ft, "made": _made}
     body = "\n    ".join([*lines, f"return {lines[-1].partition(' ')[0]}"])
     exec(f"def computed(a, b):\n    {body}", scope)
@@ -102,7 +105,7 @@ def traced(made: list[str], lines: list[str], length: int) -> tuple[Trace, str] 
 
 
 def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
-    """What is wrong with the estimates of a program."""
+    """Returns what is wrong with the estimates of a program; "" if nothing is."""
     found, longer = (traced(made, lines, n) for n in (length, length + 64))
     if found is None or not found[0].launches:
         return
@@ -122,7 +125,8 @@ def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
             yield f"a program of {seconds} s on {name}"
         if "nan" in text(said).split() or not json.loads(json.dumps(as_json(said), allow_nan=False)):
             yield f"a report with NaN on {name}"
-        # Rows of other lengths may become another number of kernels: rows of one element broadcast.
+        # Rows of other lengths may need another number of kernels, since rows of one element
+        # broadcast.
         if longer is not None and 0 < longer[0].launches.total() == trace.launches.total():
             more = report(longer[0], setup, 1, None)
             if more.kernels + more.launch < 0.8 * seconds:
@@ -133,7 +137,7 @@ def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
 
 
 def trial(draw: random.Random) -> str:
-    """What is wrong with the estimates of a program, and the program; empty where nothing is."""
+    """Returns what is wrong with the estimates of a program, and the program; "" if nothing is."""
     made, lines, length = program(draw)
     try:
         problem = next(wrong_in(made, lines, length), "")

@@ -1,13 +1,13 @@
-"""Files of tensors, mutated and crafted: `ft.load` reads one or refuses it with a ValueError.
+"""Files of tensors, mutated and crafted: `ft.load` reads each or refuses it with a ValueError.
 
-A trial takes a safetensors file (plain, or with ftensor's notes of lists, dicts and complex
-numbers) or a file of torch.save, and changes bytes, or cuts, repeats or moves parts of it; or it
-writes a header with false sizes, offsets, names, dtypes and notes. The tensors read must be inside
-the file: no tensor is larger than its storage, and no storage than the file; each tensor's bytes of
-a safetensors file are found in it.
+A trial takes a safetensors file (plain, or with ftensor's metadata for lists, dicts and complex
+numbers) or a file of torch.save. It changes bytes, or truncates, repeats or moves parts; or it
+writes a header with false sizes, offsets, names, dtypes and metadata. The tensors read must be
+inside the file: no tensor is larger than its storage, and no storage larger than the file. Each
+tensor's bytes of a safetensors file occur in it.
 
-Left out: which files are read. A changed byte of an element or a name makes another valid file.
-OutOfMemoryError is right if a file of torch's holds an expanded tensor.
+Which files are read is not tested, since a changed byte of an element or a name makes another valid
+file. OutOfMemoryError is right if a file of torch's holds an expanded tensor.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ftensor.interop.state import NAMES
 
 NUMBERS = (0, 1, 2, 3, 4, 8, 16, 24, 2**31, 2**32, 2**61, 2**62, 2**63 - 1, 2**63, 2**64, 10**400)
 ODD = (*NUMBERS, -1, -8, 1.5, True, None, "2", [], {})
-TORCH = (b"PK", b"\x80\x02")  # how files of torch.save begin, and those from before torch 1.6
+TORCH = (b"PK", b"\x80\x02")  # how files of torch.save start, and those from before torch 1.6
 TREES = ("tensor", "complex", "dict", "list", "tuple", "other")
 
 
 def trial(draw: random.Random) -> str:
-    """Tests one file; returns "" if it is read or refused correctly, else the mistake."""
+    """Tests one file. Returns "" if it is read or refused correctly, otherwise the mistake."""
     kind = draw.choice(("crafted", "safetensors", "torch", "torch"))
     if kind == "crafted":
         data = crafted(draw)
@@ -105,8 +105,8 @@ def whole(kind: str) -> tuple[bytes, ...]:
 
 
 def mutated(draw: random.Random, data: bytes) -> bytes:
-    """Returns a file with bytes changed, cut off, doubled or moved; for an archive, in one of its
-    parts."""
+    """Returns a file with bytes changed, truncated, repeated or moved; for an archive, in one of
+    its parts."""
     if data[:2] == b"PK" and draw.random() < 0.7:
         file = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(data)) as parts, zipfile.ZipFile(file, "w") as archive:
@@ -172,7 +172,7 @@ def crafted(draw: random.Random) -> bytes:
 
 
 def tree(draw: random.Random, names: list[str], depth: int = 0) -> Any:
-    """Returns ftensor's notes on the nesting of tensors, or similar data."""
+    """Returns ftensor's metadata on the nesting of tensors, or similar data."""
     kind = draw.choice(TREES[:2] if depth > 2 else TREES)
     if draw.random() < 0.1:
         return draw.choice(ODD)

@@ -1,7 +1,7 @@
-"""Random networks of float32: their kernel, compiled by g++ with the FIFOs' depths, against eager ops.
+"""Random float32 networks: their kernel, compiled by g++ with the FIFOs' depths, against eager ops.
 
-Sums have another order than eager's, so results differ in the last bits. Left out: networks that
-`NetworkBuilder` refuses, and all of them where there is no g++.
+Sums have another order than eager's, so results differ in the last bits. Networks that
+`NetworkBuilder` refuses are left out, and all of them without g++.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHAPES = ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (16, 6, 4), 
 
 
 class Network:
-    """A random network: a list of steps over the values so far."""
+    """A random network: a list of steps on the values so far."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -44,7 +44,7 @@ class Network:
         return ft.tensor((of.normal(size=shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32))
 
     def relu(self, step: Step) -> None:
-        """Adds a step, at times with a relu behind it."""
+        """Adds a step, at times followed by a relu."""
         draw = self.rng.random()
         function: Any = F.relu if draw < 0.4 else F.relu6 if draw < 0.5 else None
         self.steps.append(step if function is None else lambda values: function(step(values)))
@@ -97,7 +97,7 @@ class Network:
         self._conv(o, c, (k, k), (1, 1), (k // 2, k // 2), 1)
 
     def _residual(self, c: int) -> int:
-        """Convolutions that keep the size, and a sum with what they began with."""
+        """Adds convolutions that keep the size, and a sum with their input."""
         count = self.rng.randint(1, 2)
         for _ in range(count):
             self._same(c, c)
@@ -105,7 +105,7 @@ class Network:
         return c
 
     def _branches(self, c: int) -> int:
-        """Convolutions of one value and of each other, joined with the value."""
+        """Adds parallel convolutions of one value, joined with the value."""
         sizes = [self.rng.choice((1, 2, 3, 4)) for _ in range(self.rng.randint(1, 2))]
         for before, o in zip((c, *sizes), sizes):
             self._same(o, before)
@@ -121,12 +121,13 @@ class Network:
 
 
 def key_of(network: Callable[[ft.Tensor], Any], x: ft.Tensor) -> NetworkKey:
-    """The key of a network with the smallest folds."""
+    """Returns the key of a network with the smallest folding."""
     return NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
 
 
 def trial(rng: Random, loaded: bool | None = None) -> str:
-    """How a random network disagrees, with its weights in the text or loaded; empty where it does not."""
+    """Returns how a random network disagrees, with its weights in the text or loaded; "" if it does
+    not."""
     if shutil.which("g++") is None:
         return ""
     network, n = Network(rng), rng.randint(1, 4)

@@ -1,7 +1,7 @@
-"""The source `graphs` of the fuzz: the programs of `fuzz_programs`, jitted, against themselves.
+"""The source `graphs` of the fuzz: the programs of `fuzz_programs`, jitted, against eager.
 
-Tensors are made outside; the computing lines are a function of these, and of numbers. It is called
-twice eagerly and jitted, each time on fresh tensors, and again with other numbers: all its results
+Tensors are made outside. The computing lines are a function of these, and of numbers. It is called
+twice eagerly and jitted, each time on new tensors, and again with other numbers. All its results
 and writes must have the same bits, or it must raise the same error. Lines that a graph refuses (a
 value is read, an argument gets another shape) are removed first.
 """
@@ -21,7 +21,8 @@ from .fuzz_words import NUMBERS, ONE, ROUNDED, TWO, program
 
 # Elementwise lines, which make long kernels.
 MORE = (*TWO, *ROUNDED[:5], *ONE[:16])
-# Lines with numbers that differ from call to call: as they are, computed with, compared.
+# Lines with numbers that differ from call to call: used as they are, in arithmetic, and in
+# comparisons.
 GIVEN = (
     "{a} * p0", "{a} + p1", "p1 - {a}", "{a} / p1", "{a}.add({b}, alpha=p0)", "{a}.clamp(max=p1)",
     "lib.where({a} > p2, {a}, p0)", "lib.full_like({a}, p2)", "{a} * (p0 + 1)", "{a}.sub_(p1)",
@@ -38,14 +39,14 @@ READS = re.compile(r"\bnonzero|\[t\d+ [=!><]+ ?\d|\[t\d+ == 0\] = 1|\.t_\(|\.out
 
 
 def trial(draw: random.Random) -> str:
-    """Returns the difference of a jitted program from the program, and the shortest program with a
-    difference."""
+    """Returns the difference of a jitted program from the eager program, and the shortest program
+    with a difference."""
     lines = [line for line in program(draw) if not READS.search(line)]
     names = [line.split(" = ")[0] for line in lines if re.match(r"t\d+ = lib.tensor", line)]
     for k in range(draw.randrange(12)):
         a, b = draw.choice(names), draw.choice(names)
         expression = draw.choice(GIVEN if draw.random() < 0.3 else MORE).format(a=a, b=b)
-        # The same again is computed once.
+        # Equal programs are computed once.
         lines.append(f"m{k} = ({expression}) == ({expression})" if draw.random() < 0.2 else f"m{k} = {expression}")
         names.append(f"m{k}")
     problem = difference(lines)
@@ -103,7 +104,7 @@ def state(creations: list[str], rest: list[str], jitted: Any, numbers: dict[str,
 
 
 def bits(t: ft.Tensor) -> Any:
-    """Returns a tensor's geometry and its elements' bytes; NaNs are normalized, since compilers
+    """Returns a tensor's geometry and its elements' bytes. NaNs are normalized, since compilers
     choose their bits."""
     array = np.array((t.float() if t.dtype is ft.bfloat16 else t).numpy())
     if array.dtype.kind == "c":
@@ -116,7 +117,7 @@ def bits(t: ft.Tensor) -> Any:
 def same(a: Any, b: Any) -> list[str]:
     """Returns the differences."""
     if isinstance(a, Exception) or isinstance(b, Exception):
-        # An index out of range is found when the graph runs: behind all that a trace finds.
+        # A graph finds an index out of range when it runs, after all errors that a trace finds.
         late = isinstance(a, IndexError) and isinstance(b, Exception)
         alike = late or (type(a) is type(b) and str(a) == str(b))
         return [] if alike else [f"{a!r:.200} and {b!r:.200}"]

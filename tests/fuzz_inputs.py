@@ -2,10 +2,10 @@
 refused with the error of its kind, quickly, and no code in it runs.
 
 A trial takes a valid file, and changes bytes, or replaces a value by one of another kind, or by a
-text that would be code, an option or a path; digests are recomputed. Every reader runs, and the
-code that makes kernels or a container of the content.
+text that would be code, an option or a path. Digests are recomputed. Every reader runs, and so does
+the code that makes kernels or a container of the content.
 
-Left out: `imports` of inventories, which is code by its meaning, and whether a file keeps its
+Left out: `imports` of inventories, which are code by definition, and whether a file keeps its
 meaning.
 """
 
@@ -82,7 +82,7 @@ DESCRIPTION: dict[str, Any] = {
 
 
 def trial(draw: random.Random) -> str:
-    """Tests one file; returns "" if it is read or refused correctly, else the mistake."""
+    """Tests one file. Returns "" if it is read or refused correctly, otherwise the mistake."""
     kind = draw.choice(tuple(KINDS))
     make, reads, refuses = KINDS[kind]
     data = make(draw)
@@ -120,7 +120,7 @@ def folder() -> Path:
 
 @functools.cache
 def graph_file() -> bytes:
-    """Returns a graph of a fold, elements and numbers."""
+    """Returns a graph of a reduction, elementwise ops and numbers."""
     jitted = ft.jit(lambda x, b: (x - x.mean(-1, keepdim=True)) * 2 + b)
     with tempfile.TemporaryDirectory() as place:
         return jitted.export(f"{place}/norm", ft.ones(3, 40), ft.zeros(40)).graph.read_bytes()
@@ -158,7 +158,7 @@ def some_graph(draw: random.Random) -> bytes:
 
 
 def read_graph(data: bytes) -> str:
-    """Checks that an accepted file is the one that its key is written as."""
+    """Checks that an accepted file equals the text written for its key."""
     key = parse_key(parse_json(data), data, row_functions)
     return "" if text(key).encode() == data else "a graph is not what its file says"
 
@@ -174,7 +174,7 @@ def _toml_value(value: Any) -> str:
 
 
 def some_inventory(draw: random.Random) -> bytes:
-    """Returns an inventory with another value in a line, a line missing or doubled, or bytes
+    """Returns an inventory with another value in a line, a line missing or repeated, or bytes
     changed."""
     if draw.random() < 0.3:
         return mutated_bytes(draw, INVENTORY.encode())
@@ -225,7 +225,7 @@ def some_manifest(draw: random.Random) -> bytes:
 
 
 def read_manifest(data: bytes) -> str:
-    """Checks that the file it names is next to it."""
+    """Checks that the file named in it is next to it."""
     of = Manifest.from_json(data.decode(errors="replace"))
     return "" if Path(of.file).name == of.file else f"a manifest leads to {of.file!r}"
 
@@ -247,7 +247,7 @@ def read_description(data: bytes) -> str:
 
 
 def some_image(draw: random.Random) -> bytes:
-    """Returns an image with bytes changed, of the container or of one of its sections, or another
+    """Returns an image with bytes changed in the container or one of its sections, or with another
     manifest."""
     kernels = manifest().kernels if draw.random() < 0.2 else ()
     said = replace(manifest(), kernels=kernels, file="").to_json()
@@ -270,15 +270,15 @@ def some_image(draw: random.Random) -> bytes:
 
 
 def read_image(data: bytes) -> str:
-    """Reads an image with its manifest, and its kernels by their names."""
+    """Reads an image with its manifest, and looks up its kernels by name."""
     (folder() / "image.xclbin").write_bytes(data)
     for bare in (True, False):
         file.read(folder() / "image.xclbin", bare=bare)
     return ""
 
 
-# For each kind: the maker of a file, its reader ("" or the mistake), and the exception of a
-# refusal.
+# For each kind: the function that makes a file, its reader ("" or the mistake), and the exception
+# of a refusal.
 KINDS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes], str], type[Exception]]] = {
     "graph": (some_graph, read_graph, ValueError),
     "inventory": (some_inventory, read_inventory, InventoryError),

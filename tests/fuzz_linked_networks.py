@@ -1,6 +1,8 @@
-"""Random quantized networks in several kernels that streams join: by g++ against eager ops, two launches.
+"""Random quantized networks in several kernels connected by streams, by g++ against eager ops, with
+two launches.
 
-Left out: networks that `NetworkBuilder` refuses, those of one layer, and all of them where there is no g++.
+Networks that `NetworkBuilder` refuses and those of one layer are left out, and all of them without
+g++.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from .fuzz_networks import Network, _aligned, folded
 def runs(
     key: NetworkKey, cuts: Sequence[int], images: np.ndarray, nbytes: int, weights: Sequence[np.ndarray | None]
 ) -> tuple[list[np.ndarray], str]:
-    """The results of launches, one for each buffer of loaded weights (None: they are in the text), and what a
-    launch was stuck at."""
+    """Returns the results of launches, one for each buffer of loaded weights (None: they are in the
+    text), and where a launch was stuck."""
     groups = linked([GraphFile("net", key, "", LINKED, cuts=tuple(cuts))], [])
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -66,7 +68,7 @@ def runs(
 
 
 def trial(rng: Random) -> str:
-    """How a random network in several kernels disagrees; empty where it does not."""
+    """Returns how a random network in several kernels disagrees; "" if it does not."""
     if shutil.which("g++") is None:
         return ""
     network, n = Network(rng), rng.randint(1, 4)

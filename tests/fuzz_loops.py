@@ -1,11 +1,13 @@
-"""The source `loops` of the fuzz: random loops with feedback as stages of a kernel, against the ops.
+"""The source `loops` of the fuzz: random loops with feedback as stages of a kernel, against the
+ops.
 
-A function has elementwise ops, one or two scans of a random step, of one signal or of each column, ops
-behind these, and now and then a fold of rows. In C simulation it is jitted, as for a board: all is one
-kernel of stages. Results and last states must have the bits of the function itself, whose ops are kernels
-of their own.
+A function has elementwise ops, one or two scans of a random step, of one signal or of each column,
+further ops, and at times a reduction of rows. In C simulation it is jitted as for a board, into one
+kernel of stages. Results and last states must have the bits of the eager function, whose ops are
+separate kernels.
 
-Left out: rows of one element, whose layout is ambiguous, and sums of floats along rows, whose order differs.
+Rows of one element, whose layout is ambiguous, are left out, and sums of floats along rows, whose
+order differs.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ LINES = {"float32": FLOATS, "float16": FLOATS, "int32": INTEGERS, "uint8": INTEG
 
 
 def lines(draw: random.Random, of: str, names: list[str], count: int, prefix: str) -> Iterator[str]:
-    """Yields random lines that compute from `names` and from one another; adds what they compute."""
+    """Yields random lines that compute from `names` and from one another. Adds the new names to
+    `names`."""
     for k in range(count):
         a, b = draw.choice(names), draw.choice(names)
         text = draw.choice(LINES[of]).format(a=a, b=b, c=draw.choice((0.75, -0.3, 1.5)))
@@ -81,7 +84,7 @@ def program(draw: random.Random) -> str:
 
 
 def arguments(scope: dict[str, Any]) -> list[ft.Tensor]:
-    """Returns x, w and the states that loops start with, for one signal and for several."""
+    """Returns x, w and the initial states of loops, for one signal and for several."""
     shapes = (scope["shape"], scope["shape"], (), scope["shape"][1:])
     numbers, of = np.random.default_rng(scope["seed"]), scope["of"]
     drawn = [numbers.standard_normal((*shape, 2)) * 2 for shape in shapes]
@@ -120,7 +123,7 @@ def difference(text: str) -> str:
 
 
 def trial(draw: random.Random) -> str:
-    """Returns a difference, and the program that has it; "" for none."""
+    """Returns a difference, and the program that has it; "" if there is none."""
     if shutil.which("g++") is None:
         return ""
     text = program(draw)

@@ -1,8 +1,8 @@
-"""Random quantized networks: their kernel, compiled by g++ with the FIFOs' depths, against eager ops.
+"""Random quantized networks: their kernel, compiled by g++ with the FIFOs' depths, against eager
+ops.
 
-A kernel whose FIFOs are too shallow says so. The cycles of a fifth of the networks are counted. Left out:
-networks that `NetworkBuilder` refuses, and all
-of them where there is no g++.
+A kernel whose FIFOs are too shallow reports it. The cycles of a fifth of the networks are counted.
+Networks that `NetworkBuilder` refuses are left out, and all of them without g++.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHAPES = (
 
 
 class Network:
-    """A random network: a list of steps over the values so far."""
+    """A random network: a list of steps on the values so far."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -123,7 +123,8 @@ class Network:
         self.steps.append(lambda values: op(values[-1], weight, bias, stride, padding, 1, groups, **more))
 
     def _residual(self, c: int) -> None:
-        """Convolutions that keep the size, then a sum with what they began with, at times relu or relu6."""
+        """Adds convolutions that keep the size, then a sum with their input, at times relu or
+        relu6."""
         rng = self.rng
         count = rng.randint(1, 2)
         for _ in range(count):
@@ -145,7 +146,7 @@ class Network:
         self.steps.append(add)
 
     def _branches(self, c: int) -> int:
-        """Convolutions of one value and of each other, joined; with the value itself at times."""
+        """Adds parallel convolutions of one value, joined, at times with the value itself."""
         rng = self.rng
         sizes = [rng.choice((1, 2, 3, 4)) for _ in range(rng.randint(1, 2))]
         before = c
@@ -173,7 +174,7 @@ class Network:
 
 
 def folded(key: NetworkKey, rng: Random) -> NetworkKey:
-    """The network with random folds."""
+    """Returns the network with random folding."""
     folds = []
     for k, layer in enumerate(key.layers):
         possible = list(folds_of(layer, key.image_of(k))) if layer.kind in PRODUCTS else [layer.fold]
@@ -182,7 +183,8 @@ def folded(key: NetworkKey, rng: Random) -> NetworkKey:
 
 
 def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, str]:
-    """The bytes of the `count` results of a network's kernel by g++, and what it was stuck at."""
+    """Returns the bytes of the `count` results of a network's kernel by g++, and where it was
+    stuck."""
     (got,), stuck = runs(key, images, count, [None])
     return got, stuck
 
@@ -190,8 +192,8 @@ def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, st
 def runs(
     key: NetworkKey, images: np.ndarray, count: int, weights: Sequence[np.ndarray | None]
 ) -> tuple[list[np.ndarray], str]:
-    """The bytes of the results of launches of a network's kernel by g++, one for each buffer of loaded weights
-    (None: they are in the text), and what a launch was stuck at."""
+    """Returns the bytes of the results of launches of a network's kernel by g++, one for each
+    buffer of loaded weights (None: they are in the text), and where a launch was stuck."""
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "network.cpp", Path(folder) / "network.so"
         source.write_text(program(key))
@@ -201,7 +203,7 @@ def runs(
         loaded = ctypes.CDLL(str(library))
         loaded.ft_stuck.restype = ctypes.c_char_p
         n, beat, nbytes = images.shape[0], 64, count * images.itemsize
-        # A kernel reads and writes whole beats, for which g++ takes aligned instructions.
+        # A kernel reads and writes whole beats, for which g++ uses aligned instructions.
         x = _aligned(np.zeros(images.nbytes + 2 * beat, np.uint8))
         x[beat : beat + images.nbytes] = images.view(np.uint8).ravel()
         call, results, stuck = getattr(loaded, key.entry), [], ""
@@ -219,7 +221,7 @@ def runs(
 
 
 def _aligned(words: np.ndarray) -> np.ndarray:
-    """The same words, at the start of a beat."""
+    """Returns the same words, at the start of a beat."""
     room = np.zeros(words.size + 64 // words.itemsize, words.dtype)
     begin = -room.ctypes.data % 64 // words.itemsize
     room[begin : begin + words.size] = words
@@ -227,14 +229,15 @@ def _aligned(words: np.ndarray) -> np.ndarray:
 
 
 def cycles(key: NetworkKey) -> str:
-    """How the cycles that the kernel's clocks count for an image differ from the solver's; empty up to 3 %."""
+    """Returns how the cycles that the kernel's clocks count for an image differ from the solver's;
+    "" up to 3 %."""
     counted, wanted = counted_cycles(key, 12), interval(key)
     return "" if abs(counted - wanted) <= 0.03 * wanted else f"an image takes {counted} cycles, not {wanted}\n{key}"
 
 
 def extremes(kind: str = "linear", signed: bool = False) -> str:
-    """How sums of the largest products disagree with NumPy's int64; empty where they do not. `kind` is
-    "linear", "conv2d", "depthwise" or "rows" (a convolution of many channels)."""
+    """Returns how sums of the largest products disagree with NumPy's int64; "" if they do not.
+    `kind` is "linear", "conv2d", "depthwise" or "rows" (a convolution of many channels)."""
     of = np.random.default_rng(0)
     low, high = (-128, 127) if signed else (0, 255)
     c, o, k, n = {"linear": (24, 16, 1, 1), "conv2d": (3, 16, 3, 4), "depthwise": (16, 16, 3, 4)}.get(
@@ -277,7 +280,7 @@ def extremes(kind: str = "linear", signed: bool = False) -> str:
 
 
 def deep(h: int, stride: int, padding: int, seed: int) -> str:
-    """How a network with windows of 64 channels and more disagrees; empty where it does not."""
+    """Returns how a network with windows of 64 channels and more disagrees; "" if it does not."""
     of = np.random.default_rng(seed)
     first, second = (ft.tensor(of.integers(-128, 128, (64, 64, 3, 3)).astype(np.int8)) for _ in range(2))
     scales = {"input_scale": 0.01, "weight_scale": 0.01}
@@ -299,7 +302,8 @@ def deep(h: int, stride: int, padding: int, seed: int) -> str:
 
 
 def trial(rng: Random, loaded: bool | None = None) -> str:
-    """How a random network disagrees, with its weights in the text or loaded; empty where it does not."""
+    """Returns how a random network disagrees, with its weights in the text or loaded; "" if it does
+    not."""
     if shutil.which("g++") is None:
         return ""
     network, n = Network(rng), rng.randint(1, 4)
@@ -316,7 +320,8 @@ def trial(rng: Random, loaded: bool | None = None) -> str:
     whole = folded(key, rng)
     key, launches = whole, [None]
     if loaded:
-        # A damaged buffer, which the kernel does not take for this one; this one; and its digest alone.
+        # A damaged buffer, which the kernel must not take for this one; this buffer; and its digest
+        # alone.
         key, words = whole.without_constants(), buffer_of(whole)
         damaged, known = words.copy(), words.copy()
         damaged[16:], known[16:] = words[16:][::-1], 0

@@ -1,34 +1,35 @@
 """The source `programs` of the fuzz: ops on tensors, views of them, in place and with `out=`.
 
 Each program makes a few tensors of special and ordinary values, takes views of them, and runs 3 to
-8 ops, some of them in place or with `out=`. After each line, or in every other program after the
-last one, so that work is queued, both libraries must have the same tensors, bases of views
-included, or must have refused alike. A program that disagrees is shortened as far as possible.
+8 ops, some of them in place or with `out=`. After each line, or in every other program only after
+the last one, so that work is queued, both libraries must have the same tensors, including bases of
+views, or must have refused alike. A program that disagrees is shortened as far as possible.
 
 Left out, or not counted (`left_out`):
-- calls that torch warns of as deprecated, such as an `out=` of elements in another shape: a
-  program ends before it. `tril` and `triu` with a strided `out=`, which write outside it in torch,
-  and `lcm` of the least int32, which ends the process, are not drawn;
+- calls that torch warns of as deprecated, such as an `out=` of elements in another shape: a program
+  ends before it. `tril` and `triu` with a strided `out=`, which write outside it in torch, and
+  `lcm` of the least int32, which crashes the process, are not drawn;
 - a product with `alpha` beyond float32, which torch's fused sum may bring back into range, or in 16
-  bits, where torch rounds the last elements before the sum, but not its vectors; 16 bits with
-  a wider or other floating-point 0-d number, which torch rounds to these 16 bits first, or
-  with a wider `out=` (docs/differences.md);
+  bits, where torch rounds before the sum in remainders, but not in vectors; 16 bits with a wider or
+  other floating-point 0-d number, which torch rounds to these 16 bits first, or with a wider `out=`
+  (docs/differences.md);
 - a write into an expanded tensor, or one that overlaps itself, and a value or an operand that
-  shares memory with the destination without being the same view: torch refuses some, and for the rest
-  the order of the writes is undefined;
+  shares memory with the destination without being the same view: torch refuses some, and for the
+  rest the order of the writes is undefined;
 - complex64 with float16 gives complex32, which has few ops;
-- logarithms and arc tangents at a complex number's zeros: the side of the cut for -0 follows C's
-  rule here, and not torch's in vectors;
+- logarithms and arc tangents at a complex number's zeros: the side of the branch cut for -0 follows
+  C's rule here, and not torch's in vectors;
 - complex numbers that are not finite: torch adds through a product, inf + 1j gives inf + nan j;
 - 16-bit floating point with integers, which torch rounds to 16 bits before it computes;
-- an `out=` without elements that is a view (docs/differences.md): fresh ones are resized;
+- an `out=` without elements that is a view (docs/differences.md): new ones are resized;
 - the choice between IndexError and RuntimeError: torch has both for indices that are too large;
 - the content of `out=` after a refused call, which torch may have resized: a program ends after it;
-- calls on empty tensors that one side alone refuses: dtypes in torch's kernels, unread indices;
+- calls on empty tensors that only one library refuses: dtypes in torch's kernels, unread indices;
 - a reduction's `out=` that overlaps its input, which torch does not check: not drawn;
-- NaN's sign; a zero's after `maximum` and its relatives, of 0 and -0 (docs/differences.md); and the
-  order of sums, so that their elements are small, or not finite.
-Results of ops that round are compared but not used further: small differences would grow.
+- NaN's sign; the sign of a zero after `maximum` and its relatives, of 0 and -0
+  (docs/differences.md); and the order of sums, so that their elements are small, or not finite.
+
+Results of ops that round are compared but not used further, since small differences would grow.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def trial(draw: random.Random) -> str:
     """Returns the difference of the libraries on a program, and a shorter program that shows it."""
     torch.set_warn_always(True)
     lines = program(draw)
-    # What differs is looked for line by line, also to see whether it is left out.
+    # Differences are searched line by line, also to see whether they are left out.
     queued = draw.random() < 0.5 and disagreement(lines, False)
     each = not queued or bool(disagreement(lines, counted=False))
     problem = disagreement(lines, each)
@@ -68,7 +69,7 @@ def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
         outcome: Any = None
         out = space.get((re.findall(r"out=(t\d+)", line) or [""])[0])
         shape = getattr(out, "shape", None)
-        if lib is torch and in_no_order(line, space):
+        if lib is torch and has_undefined_write_order(line, space):
             break
         try:
             with warnings.catch_warnings(record=True) as warned:
@@ -88,8 +89,9 @@ def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
     return seen
 
 
-def in_no_order(line: str, space: dict[str, Any]) -> bool:
-    """True if a line writes an element more than once, or writes to memory that it reads."""
+def has_undefined_write_order(line: str, space: dict[str, Any]) -> bool:
+    """Returns whether a line writes an element more than once, or writes to memory that it
+    reads."""
     if unchecked(line, space):
         return True
     match = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
@@ -105,8 +107,8 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
 
 
 def unchecked(line: str, space: dict[str, Any]) -> bool:
-    """True if an in-place or `out=` destination overlaps itself, or an operand that is another
-    view, in a way that torch does not check: it only compares memory without gaps."""
+    """Returns whether an in-place or `out=` destination overlaps itself, or an operand that is
+    another view, in a way that torch does not check. torch only compares memory without gaps."""
     match = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
     place = space.get(match[1] or match[2]) if match else None
     if not hasattr(place, "stride"):
@@ -163,7 +165,7 @@ def different(line: str, a: Any, b: Any) -> str:
 
 
 def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
-    """True if the libraries treat the operands of a line differently by design."""
+    """Returns whether the libraries treat the operands of a line differently by design."""
     operands = [before[name] for name in re.findall(r"t\d+", line) if name in before]
     short = any(t.dtype in (torch.float16, torch.bfloat16) for t in operands)
     whole = any(not t.dtype.is_floating_point and t.dtype != torch.bool for t in operands)
@@ -183,8 +185,8 @@ def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
 
 
 def signs(line: str, earlier: list[str]) -> bool:
-    """True if a line reads signs, including those of zeros, after one that takes the larger or the
-    smaller."""
+    """Returns whether a line reads signs, including those of zeros, after one that takes the larger
+    or the smaller value."""
     chosen = re.compile("maximum|minimum|fmin|fmax|amin|amax|clamp")
     return bool(re.search("signbit|copysign", line)) and any(map(chosen.search, earlier))
 

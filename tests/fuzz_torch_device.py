@@ -2,13 +2,14 @@
 conjugates and negations, and gradients through them, with hooks that may raise.
 
 After each line both devices must have the same values and strides, and after the last one the same
-gradients, or must have raised the same class; the exception of a hook must be the hook's own. If
-the process crashes, the driver's --log has the trial's number.
+gradients, or must have raised the same class. A hook's exception must arrive unchanged. If the
+process crashes, the driver's --log has the trial's number.
 
 Left out:
-- numbers that are not finite or large, whose rounding `tests/fuzz_programs.py` compares already;
-- hooks on results after an in-place write: if some views of the written tensor get one, torch ends
-  the process, on the CPU too;
+- numbers that are not finite or are large, whose rounding `tests/fuzz_programs.py` compares
+  already;
+- hooks on results after an in-place write: if some views of the written tensor get one, torch
+  crashes the process, on the CPU too;
 - lines after a write that either side refuses as an "unsupported operation" for overlapping memory,
   or whose values share memory with the destination; `out=` of another shape (docs/differences.md);
 - strides of gradients.
@@ -148,7 +149,7 @@ def state(device: str, lines: list[str], fails: int) -> list[Any]:
 
 
 def shares(line: str, space: dict[str, Any]) -> bool:
-    """True if a line writes into memory that it reads through another view."""
+    """Returns whether a line writes into memory that it reads through another view."""
     if re.match(r"t\d+ = |loss|g, ", line):
         return False
     named = [space[name] for name in re.findall(r"\bt\d+", line)]
@@ -188,7 +189,7 @@ def in_double(line: str) -> str:
 
 
 def as_near(mine: Any, theirs: Any, exact: Any) -> bool:
-    """True if each tensor is about as close to the double-precision result as torch's."""
+    """Returns whether each tensor is about as close to the double-precision result as torch's."""
     for name, (want, _) in exact.items():
         if not want.numel():
             continue
@@ -206,7 +207,7 @@ def trial(draw: random.Random) -> str:
     """Returns the difference of the devices on a program, followed by the program; "" if they
     agree."""
     lines, fails = case(draw), draw.choice((0, 0, 1, 2, 3))
-    runs = draw.choice((1, OBSERVED_CALL + 1))  # the last run of several is one of prepared ops
+    runs = draw.choice((1, OBSERVED_CALL + 1))  # the last of several runs uses prepared ops
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = state("cpu", lines, fails)
@@ -228,4 +229,4 @@ def trial(draw: random.Random) -> str:
     return ""
 
 
-assert ftensor.torch  # it registers the device
+assert ftensor.torch  # registers the device

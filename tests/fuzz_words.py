@@ -1,4 +1,4 @@
-"""Random programs of the fuzz: their values, shapes and ops, and the drawing of one."""
+"""Draws random programs of the fuzz: their values, shapes and ops."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ VALUES = {
     "complex64": "[0j, 1 + 1j, -2 + 0.5j, 3j, -1 + 0j]",
 }
 REAL, WHOLE = ["float32", "float64"], ["int64", "int32", "uint8", "bool"]
-# The dtypes of one program: 16 bits and complex numbers meet less than others do.
+# The dtypes of one program: 16 bits and complex numbers are combined with fewer others.
 POOLS = ([*REAL, *WHOLE], [*REAL, *WHOLE], ["float16", "bfloat16", "float32", "bool"], ["complex64", "int32", "bool"])
 SHAPES = ((), (1,), (7,), (3, 4), (4, 3), (2, 3, 4), (17,), (5, 1), (0, 3), (16, 5), (70, 65))
-# Ops on any tensor `a`, on two (`b`), and what writes into the first.
+# Ops on any tensor `a`, on two (`b`), and ops that write to the first.
 ONE = (
     "lib.neg({a})", "lib.abs({a})", "lib.sign({a})", "lib.floor({a})", "lib.isnan({a})", "{a} * 2",
     "{a} + 1.5", "1 - {a}", "{a} == 0", "lib.clamp({a}, -1, 2)", "lib.relu({a})", "~{a}",
@@ -80,7 +80,7 @@ NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
 
 def program(rng: random.Random) -> list[str]:
-    """Returns the lines of a program on `lib`; every line makes or writes `t0`, `t1`, ..."""
+    """Returns the lines of a program on `lib`. Every line makes or writes `t0`, `t1`, ..."""
     lines, names, number = [], [], 0
     pool = rng.choice(POOLS)
 
@@ -94,7 +94,7 @@ def program(rng: random.Random) -> list[str]:
     for _ in range(rng.randint(1, 3)):
         dtype, shape = rng.choice(pool), rng.choice(SHAPES)
         count, at = torch.Size(shape).numel(), rng.randrange(9)
-        margin = rng.choice((0, 0, 3))  # the tensor amid a larger one, which must stay as it is
+        margin = rng.choice((0, 0, 3))  # the tensor inside a larger one, which must not change
         values = f"[{VALUES[dtype]}[({at} + 5 * i) % {len(eval(VALUES[dtype], NUMBERS))}]"
         values += f" for i in range({count + 2 * margin})]"
         if margin:

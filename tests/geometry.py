@@ -23,7 +23,8 @@ def shapes(max_dims: int = 5, empty: bool = True) -> st.SearchStrategy[Ints]:
 
 @st.composite
 def strides_of(draw: st.DrawFn, shape: Ints, expand: bool = True, gaps: bool = True) -> Ints:
-    """Draws non-negative strides for a shape: any order, gaps, expanded dims, odd ones for size 1.
+    """Draws non-negative strides for a shape: any order, gaps, expanded dims, unusual ones for size
+    1.
 
     Elements never share memory unless expanded.
     """
@@ -31,7 +32,7 @@ def strides_of(draw: st.DrawFn, shape: Ints, expand: bool = True, gaps: bool = T
     if len(shape) >= 3:
         orders.append((0, *range(2, len(shape)), 1))  # channels last
     order = draw(st.one_of(st.sampled_from(orders), st.permutations(range(len(shape)))))
-    plain = draw(st.booleans())  # at least half the cases without gaps
+    plain = draw(st.booleans())  # at least half of the cases have no gaps
     strides = [0] * len(shape)
     step = 1
     for dim in reversed(order):
@@ -88,6 +89,6 @@ def visited(shape: Ints, strides: Sequence[Ints]) -> list[Ints]:
 
 
 def stretched(shape: Ints, strides: Ints, to_shape: Ints) -> Ints:
-    """Returns the broadcast strides: 0 wherever the operand has no dim or just one element."""
+    """Returns the broadcast strides: 0 wherever the operand lacks the dim or has one element."""
     lead = len(to_shape) - len(shape)
     return tuple(strides[i - lead] if i >= lead and shape[i - lead] == to_shape[i] else 0 for i in range(len(to_shape)))

@@ -1,4 +1,5 @@
-"""torch's op database, jitted: each sample's call as a graph gives eager's bits, or a GraphError.
+"""torch's op database, jitted: as a graph, each sample's call has eager's bits, or raises a
+GraphError.
 
 python -m tests.jitted --only 'nn.functional' --samples 4
 """
@@ -86,7 +87,7 @@ def here(value: Any) -> Any:
 
 
 class Asked(NamedTuple):
-    """Eager's result of a sample, and the difference of a graph's; "" if there is none."""
+    """Eager's result of a sample, and the difference of the graph's; "" if there is none."""
 
     eager: Any
     otherwise: str
@@ -98,7 +99,7 @@ def asked(mine: Callable[..., Any], jitted: Callable[..., Any], sample: Any) -> 
     jitted: `whole(mine)`, which may have had other samples before.
     """
     results = []
-    for call in (None, None, mine):  # so that a trace is what meets tables first
+    for call in (None, None, mine):  # so that the trace is the first to need tables
         args = here((sample.input, *sample.args))
         kwargs = {k: here(v) for k, v in sample.kwargs.items()}
         ft.manual_seed(7)
@@ -124,7 +125,8 @@ def whole(mine: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def differences(case: Case, samples: int) -> str:
-    """Returns the first difference of a case's first samples when jitted; a GraphError by its text."""
+    """Returns the first difference of a case's first samples when jitted; for a GraphError, its
+    text."""
     from .spelling.test_opinfo import IN_ORDER, function
 
     op, name, dtype = case
@@ -135,7 +137,7 @@ def differences(case: Case, samples: int) -> str:
 
 
 def left_out(case: Case) -> bool:
-    """True if eager's results are not deterministic."""
+    """Returns whether eager's results are not deterministic."""
     from .spelling.test_opinfo import LEFT_OUT, UNDETERMINED
 
     op, name, _ = case

@@ -1,7 +1,7 @@
-"""What a run of the tests keeps for the next one, in ftensor's cache: objects, headers, kernels.
+"""Caches results of a test run for the next one, in ftensor's cache: objects, headers, kernels.
 
-A machine whose user's cache lasts compiles no more than what changed since. Whatever a result
-depends on is in its name, so a folder that is removed, or never there, costs time alone.
+On a machine whose user's cache persists, a run compiles only what has changed. A file's name
+contains a digest of everything the result depends on, so a missing folder only costs time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 
 from ftensor.runtime import cache
 
-SECONDS = 14 * 24 * 3600  # behind which goes what no run has read
+SECONDS = 14 * 24 * 3600  # after which unread files are removed
 
 
 def kept(name: str) -> Path:
-    """A folder of this user alone, whose path is one word for a shell."""
+    """Returns a private folder, whose path is one word for a shell."""
     return cache.private_folder(_top(str(cache.directory())) / name)
 
 
@@ -34,7 +34,7 @@ def _top(directory: str) -> Path:
         top = Path(tempfile.gettempdir()) / f"ftensor-tests-{os.getuid()}"
     cache.private_folder(top)
     for file in top.rglob("*"):
-        with suppress(OSError):  # another run was faster, or it is a folder that is not empty
+        with suppress(OSError):  # another run was faster, or the folder is not empty
             status = file.stat()
             if time.time() - max(status.st_atime, status.st_mtime) > SECONDS:
                 (file.rmdir if file.is_dir() else file.unlink)()
@@ -42,17 +42,17 @@ def _top(directory: str) -> Path:
 
 
 def digest(*parts: object) -> str:
-    """A name for what these parts make."""
+    """Returns a digest of these parts, as a name."""
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]
 
 
 def text_of(folder: Path) -> str:
-    """All headers of a folder."""
+    """Returns the text of all headers of a folder."""
     return "\0".join(file.read_text() for file in sorted(folder.rglob("*.h*")) if file.is_file())
 
 
 def headers_kept(identity: str, command: Sequence[str], names: Sequence[str], levels: Sequence[str]) -> list[str]:
-    """As `headers_read`, into a folder that is kept.
+    """Like `headers_read`, into a persistent folder.
 
     identity: the compiler, the processor, and the text of headers that are not the compiler's own.
     """
@@ -70,15 +70,15 @@ def headers_kept(identity: str, command: Sequence[str], names: Sequence[str], le
 def headers_read(
     command: Sequence[str], names: Sequence[str], folder: Path, levels: Sequence[str] = ("-O2",)
 ) -> list[str]:
-    """The words with which a compiler finds headers that it has read, half of what it does for a
-    small source; `command` is the compiler with its options.
+    """Precompiles headers, which take half of the time of a small source. Returns the options with
+    which a compiler finds them. `command` is the compiler with its options.
 
-    Where those of a call differ in what matters, g++ reads the headers' text itself.
+    If the options of a call differ in what matters, g++ reads the headers' text instead.
     """
     folder.mkdir(exist_ok=True)
     header = folder / "headers.h"
     header.write_text("".join(f"#include <{name}>\n" for name in names))
-    precompiled = folder / "headers.h.gch"  # of which g++ takes the one that fits
+    precompiled = folder / "headers.h.gch"  # g++ uses the one that fits
     precompiled.mkdir()
     flags = [word for word in command if word != "-shared"]
     for level in levels:

@@ -1,4 +1,4 @@
-"""Images of a few hand-written kernels, so that tests know their content."""
+"""Images of a few hand-written kernels, whose content tests know."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ extern "C" void bits(long *out, long f, long d, long q, float g, short h, int un
     out[0] = f; out[1] = d; out[2] = q; out[3] = (long)(g * 2); out[4] = h; out[5] = units;
 }
 """
-# Of each kernel: (name, what, C type) of its arguments, and how its entries call it.
+# For each kernel: (name, kind, C type) of its arguments, and the arguments of its entries.
 KERNELS: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, str]]] = {
     "nap": (
         (("out", "*", "long *"), ("offset", "long", "long"), ("milliseconds", "int", "int"), ("parts", "int", "int")),
@@ -121,8 +121,8 @@ def describe(
     bank_bytes: int = 1 << 30,
     shared: bool = False,
 ) -> tuple[Description, Manifest]:
-    """Returns an image's description and manifest; `banks` are those of arguments by name. `shared`
-    banks are several ways to one memory."""
+    """Returns an image's description and manifest. `banks` gives the bank of arguments by name.
+    `shared` banks have one base address."""
     where = banks or {}
     names = sorted(set(where.values())) or ["DDR[0]"]
     described, records = [], []

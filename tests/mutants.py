@@ -1,11 +1,11 @@
-"""Breaks the library in one place after the other and shows that `make test` detects each.
+"""Breaks the library in one place after another and checks that `make test` detects each change.
 
     python tests/mutants.py [--jobs 2] [WORD ...]
 
-For changes that make the tests faster. A mutant (`mutants.toml`) is a change of text and the test
-files that must detect it; they run without tests marked `long`, in a copy of the checkout. WORD:
-only mutants that contain it. The exit status is 1 if one survives, and 2 if its text does not
-occur.
+Use it for changes that make the tests faster. A mutant (`mutants.toml`) is a change of text and the
+test files that must detect it. They run without tests marked `long`, in a copy of the checkout.
+WORD selects the mutants that contain it. The exit status is 1 if one survives, and 2 if its text
+does not occur.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Mutant(NamedTuple):
-    """`before` occurs in a file once, and becomes `after`; pytest runs `tests`, or `only` some."""
+    """`before` occurs in the file once, and is replaced by `after`. pytest runs `tests`, or only
+    those that match `only`."""
 
     file: str
     before: str
@@ -53,7 +54,7 @@ def outcome(mutant: Mutant, checkout: Path) -> str:
         done = subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True)
     finally:
         file.write_text(text)
-    words = {0: "lives", 4: "not run", 5: "not run"}  # pytest's: wrong arguments, nothing selected
+    words = {0: "lives", 4: "not run", 5: "not run"}  # pytest's exit status: wrong arguments, nothing selected
     return words.get(done.returncode, "seen")
 
 

@@ -1,10 +1,10 @@
 # ruff: noqa: E501  # a call is one word
-"""NumPy's functions on tensors: the calls of docs/numpy.md's table.
+"""The calls of docs/numpy.md's table: NumPy's functions on tensors.
 
-Each is a text in which `v` (40,) and `w` (40,) are positive, `X` (6, 4) and `Y` (6, 4) arbitrary,
-`S` (3, 3) is positive definite, `C` (6, 4) and `z` (8,) complex, `i` and `j` (40,) small integers,
-`m` (6, 4) a mask, `n` (6, 4) has NaN, `q` (5,) is sorted. The result of a function that changes its
-argument is that argument.
+Each call is a text. In it, `v` (40,) and `w` (40,) are positive, `X` (6, 4) and `Y` (6, 4)
+arbitrary, `S` (3, 3) is positive definite, `C` (6, 4) and `z` (8,) are complex, `i` and `j` (40,)
+small integers, `m` (6, 4) is a mask, `n` (6, 4) has NaN, and `q` (5,) is sorted. The result of a
+function that changes its argument is that argument.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ linalg: linalg.cholesky(S) linalg.cond(S) linalg.cross(S,S) linalg.det(S) linalg
 fft: fft.fft(v) fft.fft2(X) fft.fftn(D) fft.fftshift(v) fft.hfft(z) fft.ifft(z) fft.ifft2(X) fft.ifftn(D) fft.ifftshift(v) fft.ihfft(v) fft.irfft(z) fft.irfft2(C) fft.irfftn(C) fft.rfft(v,norm='ortho') fft.rfft2(X) fft.rfftn(X)
 scimath: lib.scimath.arccos(X) lib.scimath.arcsin(X) lib.scimath.arctanh(X) lib.scimath.log(X) lib.scimath.log10(X) lib.scimath.log2(X) lib.scimath.logn(2,X) lib.scimath.power(X,0.5) lib.scimath.sqrt(X)
 """
-# Of what tensors can't be: strings, dates, records, files that are read.
+# Functions of values that tensors can't hold: strings, dates, records, files that are read.
 NEVER = frozenset(
     ["busday_count", "busday_offset", "datetime_as_string", "fromfile", "genfromtxt", "is_busday", "loadtxt", "isnat"]
 )
-# Where NumPy's own result is no number to compare with, or has a freedom.
+# Functions whose results in NumPy are no comparable numbers, or are not unique.
 OPEN = frozenset(["empty", "empty_like", "may_share_memory", "shares_memory", "einsum_path", "argpartition", "partition", "array2string", "array_repr", "array_str", "result_type", "can_cast", "common_type", "min_scalar_type", "unique_values", "linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.svd"])  # fmt: skip
 
 
@@ -102,8 +102,13 @@ def evaluated(call: str, arrays: dict[str, Any]) -> Any:
 
 
 def on_device(call: str) -> tuple[str, str]:
-    """Returns ("device" | "host" | "array" | "refused" | "differs" | "numpy refuses", reason) of a
-    call."""
+    """Returns ("device"
+    "host"
+    "array"
+    "refused"
+    "differs"
+    "numpy refuses", reason) for a call.
+    """
     arrays = operands()
     tensors = {name: ft.from_numpy(value.copy()) for name, value in arrays.items()}
     with warnings.catch_warnings():

@@ -18,7 +18,7 @@ TITLES = {"one": "ufuncs of one", "two": "ufuncs of two", "methods": "methods of
 
 
 def kinds() -> dict[str, list[tuple[str, str]]]:
-    """Returns (call, where it computes) of every call that NumPy accepts, by heading."""
+    """Returns (call, where it is computed) of every call that NumPy accepts, by heading."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for head, call in (*calls(UFUNCS), *calls(FUNCTIONS)):
         kind, why = on_device(call)

@@ -11,17 +11,17 @@ from torch.testing._internal.opinfo import core
 
 
 def no_test() -> None:
-    """Replaces torch's search for the running test, by which it seeds: it looks through the whole
-    stack and all modules for each frame's source, which takes longer than most samples. None
-    selects torch's own seed."""
+    """Replaces torch's search for the running test, from which it derives a seed. The search goes
+    through the whole stack and all modules for each frame's source, which takes longer than most
+    samples. None selects torch's own seed."""
 
 
 common_utils.extract_test_fn = core.extract_test_fn = no_test
 
 
 def no_seed(seed: int) -> None:
-    """Replaces the seeding of missing devices: torch stores each seed with the stack at that time,
-    0.8 ms."""
+    """Replaces the seeding of missing devices. torch stores each seed with the current stack, which
+    takes 0.8 ms."""
 
 
 for absent in (torch.cuda, torch.mtia, torch.xpu):

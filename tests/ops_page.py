@@ -21,7 +21,8 @@ from ftensor.rows.op import Op, Promote, Reduce, compute_and_result_dtypes
 
 PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
 SPACES = ("", "nn.functional", "linalg", "fft", "special", "signal.windows")
-# Of quantized and sparse tensors, gradients, torch's own switches and parts of its layers.
+# Functions of quantized and sparse tensors, gradients, torch's own switches, and parts of its
+# layers.
 FOREIGN = re.compile(
     r".*(quant|sparse|autocast|grad|backward|torch_function|boolean_dispatch|_hook|shared?_)"
     r"|q_|qscheme|batch_norm_|(is_)?coalesce|(ccol|crow|col|row)_indices|indices|values$"
@@ -60,7 +61,7 @@ DTYPES = sorted(set(ALL), key=lambda d: ("buifc".index(d.kind), d.itemsize, d.na
 
 
 def on_host(call: Any, seen: set[Any]) -> bool:
-    """True if a function, or one that it calls by name, can delegate its work to NumPy."""
+    """Returns whether a function, or one that it calls by name, can delegate its work to NumPy."""
     call = inspect.unwrap(call) if callable(call) else call
     if call is fallback.run_numpy:
         return True
@@ -80,7 +81,7 @@ def on_host(call: Any, seen: set[Any]) -> bool:
 
 
 def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
-    """True if a row has a kernel for a dtype."""
+    """Returns whether a row has a kernel for a dtype."""
     if isinstance(row, Reduce):
         return row.serves(of.kind)
     if row.promote is Promote.REAL_TO_COMPLEX and of.kind not in "fc":
@@ -90,7 +91,7 @@ def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
 
 
 def taken(entry: Entry) -> str:
-    """Returns the dtypes of an op, as kinds where it supports a whole kind."""
+    """Returns the dtypes of an op, as a kind if it supports all dtypes of the kind."""
     rows = [entry.row] if entry.row else list(entry.rows)
     if not rows:
         return ""
@@ -207,11 +208,12 @@ DESIGNS = ("bessel", "butter", "cheby1", "cheby2", "ellip", "firwin")
 
 
 def signal_section() -> str:
-    """Returns the section of `ftensor.signal`: a line for each function, its docstring's beginning."""
+    """Returns the section of `ftensor.signal`: a line for each function, from the start of its
+    docstring."""
     lines = []
     documented = [(entry.name, 1) for entry in ENTRIES.values() if entry.namespace == "signal"]
     documented += [(public.__name__, 0) for namespace, public in CLASSES if namespace == "signal"]
-    for name, paragraph in sorted(documented):  # the docstring of a function begins with its signature
+    for name, paragraph in sorted(documented):  # a function's docstring begins with its signature
         text = inspect.getdoc(getattr(ft.signal, name)) or ""
         sentence = re.split(r"(?<=[^.])[.:]\s", " ".join(text.split("\n\n")[paragraph].split()) + " ")[0]
         by = "SciPy" if name in DESIGNS else "host" if name in HOST else "here"

@@ -1,6 +1,5 @@
-"""Comparisons with torch, the oracle: the same call to both libraries, and equality of the
-results.
-"""
+"""Comparisons with torch, the oracle: the same call in both libraries, and equality of the
+results."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ import ftensor as ft  # noqa: E402
 
 
 def ours(value: Any) -> Any:
-    """Returns torch's tensors (and those in lists), dtypes and functions' names as ftensor's."""
+    """Returns torch's tensors (also in lists), dtypes and names of functions as ftensor's."""
     if isinstance(value, torch.Tensor):
         return ft.from_torch(value.detach().clone(memory_format=torch.preserve_format))
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
@@ -29,8 +28,8 @@ def ours(value: Any) -> Any:
 
 
 def from_element_9(t: torch.Tensor, step: int) -> ft.Tensor:
-    """Returns the same values in a larger memory: from element 9 on, neighbours `step` elements
-    apart."""
+    """Returns the same values in a larger memory: from element 9 on, with neighbours `step`
+    elements apart."""
     memory = torch.ones(t.numel() * step + 20, dtype=t.dtype)
     strides = tuple([s * step for s in t.stride()])
     memory.as_strided(t.shape, strides, 9).copy_(t)
@@ -45,7 +44,7 @@ def lookup(module: Any, name: str) -> Any:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Returns a call's result, or the exception it raises; warnings are tested elsewhere."""
+    """Returns a call's result, or the exception it raises. Warnings are tested elsewhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -57,11 +56,11 @@ def outcome(call: Callable[[], Any]) -> Any:
 def same(
     mine: Any, theirs: Any, *, strides: bool = True, exact: bool = False, zeros: bool = False, **tolerance: float
 ) -> None:
-    """Asserts equal results: tensors in dtype, shape, strides and values, others by `==`, parts by
+    """Asserts equal results: tensors in dtype, shape, strides and values, others by `==`, part by
     part.
 
     Strides of dims of one element, and of tensors without elements, have no meaning and are not
-    compared. NaN equals NaN; `zeros` requires equal signs of zeros, `exact` equal values.
+    compared. NaN equals NaN. `zeros` requires equal signs of zeros, `exact` equal values.
     """
     if isinstance(theirs, torch.Tensor):
         assert isinstance(mine, ft.Tensor), mine
@@ -99,8 +98,8 @@ def fields(results: Any) -> list[str]:
 
 
 def agree(mine: Callable[[], Any], theirs: Callable[[], Any], **how: Any) -> bool:
-    """Returns True if both give the `same` result, False if both raise exceptions of one class;
-    fails otherwise."""
+    """Returns True if both calls give the `same` result, False if both raise exceptions of one
+    class. Fails otherwise."""
     expected, got = outcome(theirs), outcome(mine)
     if isinstance(expected, Exception):
         assert type(got) is type(expected), f"torch raises {expected!r}, ftensor: {got!r}"
@@ -124,6 +123,6 @@ def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs:
 
 
 def cases(text: str) -> list[Any]:
-    """Returns (case, True if both compute it) for each line; "! " marks cases that both refuse."""
+    """Returns (case, whether both compute it) for each line. "! " marks cases that both refuse."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return [pytest.param(x.removeprefix("! "), not x.startswith("! "), id=x) for x in lines]

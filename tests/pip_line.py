@@ -1,8 +1,9 @@
-"""pip for the Makefile: on a terminal one line shows its step and duration, elsewhere two lines.
+"""pip for the Makefile: on a terminal, one line shows its step and duration; elsewhere it prints
+two lines.
 
     python tests/pip_line.py PYTHON install ...
 
-If pip fails, all of its output is shown. Runs before anything is installed.
+If pip fails, all of its output is shown. This runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from collections import deque
 from shutil import get_terminal_size
 from typing import TextIO
 
-EVERY = 1.0  # seconds between two drawings
+EVERY = 1.0  # seconds between two updates
 
 
 def run(command: list[str], stream: TextIO) -> int:
-    """Returns pip's exit status; writes its output to `stream` if that is not 0."""
+    """Returns pip's exit status. Writes pip's output to `stream` if that is not 0."""
     said: deque[str] = deque(maxlen=2000)
     pip = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     assert pip.stdout is not None

@@ -18,7 +18,8 @@ from ftensor.toolchain.vitis.source import standins
 from .kept import digest, headers_kept, kept, text_of
 
 ROOT = Path(__file__).resolve().parent.parent
-# name -> the family's row in ftensor/runtime/targets.py; "default" is whatever `auto` takes
+# name -> the family's row in ftensor/runtime/targets.py; "default" is the device that `auto`
+# selects
 TARGETS = {
     "default": None,
     "intel": "intel-cpu",
@@ -31,20 +32,21 @@ TARGETS = {
     "avx2": "intel-cpu",
     "avx": "intel-cpu",
 }
-# What Intel's compiler is told of the processor, and the word of what a processor has beyond that
-# (/proc/cpuinfo): kernels follow it.
+# The processor option of Intel's compiler, and the /proc/cpuinfo flag of processors that exceed it:
+# kernels follow the option.
 PROCESSORS = {"avx2": ("core-avx2", "avx512f"), "avx": ("corei7-avx", "avx2")}
-# The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
+# The C simulation under g++'s sanitizers, which report bad accesses and undefined behaviour.
 SANITIZERS = "address,undefined,float-cast-overflow"
 CSIM_HEADERS = ("cmath", "cstdint", "limits")
-# What images' kernels include; hls_stream.h goes by a macro of theirs, and includes these two.
+# The headers that images' kernels include. hls_stream.h depends on a macro of theirs, and includes
+# the last two.
 HLS_HEADERS = ("ap_int.h", "hls_math.h", "hls_vector.h", "cstdio", "new")
-# g++ as tests have it, by its name: most of what kernels compute there is small, and what the
-# optimizer would gain is less than what it takes. Its version says so, which caches ask for.
-# With KEEP_CXX what compiled without a word is kept in a folder, by the compiler, the processor, the
-# options, the text, and all headers beside it and in the folders that the options name: tests build
-# the same kernels into folders of their own, and the next run builds most of them again. And the C
-# simulation's kernels, which come on its input, and images' find headers that are read.
+# g++ for the tests. Most kernels compute little, so the optimizer costs more time than it saves.
+# The script's version contains its options, because caches ask for the version. With KEEP_CXX,
+# results of compilations without messages are cached in a folder. Their key contains the compiler,
+# the processor, the options, the text, and all headers next to it and in the include folders. Tests
+# build the same kernels in several folders, and the next run builds most of them again. The C
+# simulation's kernels, which are read from stdin, and those of images use precompiled headers.
 QUICK = """#!/bin/sh
 [ "$1" = --version ] && {{ IFS= read -r first; echo "$first $QUICK_CXX"; exec cat; }} < {version}
 out='' last='' read=''
@@ -94,9 +96,9 @@ status=$?
 [ $status != 0 ] || [ -s "$new/said" ] || {{ cp "$out" "$new/made" && mv "$new/made" "$kept"; }}
 exit $status
 """
-# The kernels of the software device, built once and again where a kernel changed.
+# The kernels of the software device, built once and rebuilt when a kernel changes.
 IMAGE = ROOT / "build" / "full"
-# Run in the very environment the tests get, so that what is announced is what is tested.
+# Runs in the environment of the tests, so that the printed device is the tested one.
 PROBE = """
 import json, sys
 from ftensor.runtime import discovery
@@ -122,9 +124,9 @@ class Place:
 
 
 def environment(target: str, folder: Path) -> dict[str, str] | None:
-    """Returns the variables that put the suite on a target; None if the machine lacks the tool."""
+    """Returns the variables that run the tests on a target; None if the machine lacks the tool."""
     env = dict(os.environ)
-    # Hundreds of programs start; with what Python has compiled kept, each imports in half the time.
+    # Hundreds of programs start. With Python's bytecode cached, each imports in half the time.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     identity = ""
     if compiler := shutil.which("g++"):
@@ -159,13 +161,14 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         libraries = sanitizer_libraries()
         if libraries is None:
             return None
-        # Kernels are loaded into Python, and bad accesses are seen by who allocates memory.
+        # Kernels are loaded into Python. The sanitizers find bad accesses by replacing the
+        # allocator.
         env["LD_PRELOAD"] = f"{libraries['asan']} {libraries['stdc++']}"
         command = ["g++", "-g1", f"-fsanitize={SANITIZERS}", "-fsanitize-recover=all"]
         env["CXX"] = with_headers_read(command, identity)
-        # The C simulation's key has g++'s version, not its options.
+        # The C simulation's cache key has g++'s version, but not its options.
         env["FTENSOR_CACHE_DIR"] = str(kept(f"sanitized-{digest(*command)}"))
-        # tests/conftest.py reads the logs; that of undefined behaviour is named there.
+        # tests/conftest.py reads the logs, and sets the name of the one for undefined behaviour.
         env["SANITIZER_LOG"], env["SANITIZER_UBSAN"] = str(folder / "log"), libraries["ubsan"]
         log = f"halt_on_error=0:log_path={env['SANITIZER_LOG']}"
         env["ASAN_OPTIONS"], env["UBSAN_OPTIONS"] = f"detect_leaks=0:{log}", log
@@ -173,12 +176,13 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         driver = oclgrind_driver()
         if driver is None:
             return None
-        # Only Oclgrind is offered to the loader; tests/conftest.py reads the log after each test.
+        # The loader offers only Oclgrind. tests/conftest.py reads the log after each test.
         (folder / "oclgrind.icd").write_text(f"{driver}\n")
         env["OCL_ICD_VENDORS"] = f"{folder}/"
         env["OCLGRIND_DATA_RACES"] = "1"
-        # Its interpreter lacks what the optimizer makes of some kernels: llvm.abs, and zext of
-        # vectors of i1, which gives 255. Unoptimized, no access that the kernel states is lost.
+        # Its interpreter lacks what the optimizer generates for some kernels: llvm.abs, and zext of
+        # i1 vectors, which gives 255. Without optimization, no access in the kernel's source is
+        # lost.
         env["OCLGRIND_BUILD_OPTIONS"] = "-cl-opt-disable"
         # The options are not part of a cached kernel's key.
         env["FTENSOR_CACHE_DIR"] = str(kept(f"oclgrind-{digest(driver, env['OCLGRIND_BUILD_OPTIONS'])}"))
@@ -188,12 +192,13 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
 def with_headers_read(command: list[str], identity: str) -> str:
     """Returns a compiler for $CXX with the C simulation's headers precompiled."""
-    both = ("-O1", "-O2")  # a pass is compiled with one of them
+    both = ("-O1", "-O2")  # each pass is compiled with one of them
     return shlex.join([*command, *headers_kept(identity, [*command, *FLAGS], CSIM_HEADERS, both)])
 
 
 def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
-    """Returns the command under which a target's programs run; None if the machine lacks the tool."""
+    """Returns the command under which a target's programs run; None if the machine lacks the
+    tool."""
     if target != "xrt":
         return []
     from ftensor.emulation.environment import available
@@ -251,13 +256,14 @@ def place(target: str, folder: Path) -> Place | None:
         return None
     if TARGETS[target] not in (None, answer["row"]):
         sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
-    # Kernels of csim, and of Intel's runtime, that run all the same.
+    # Kernels of csim, and of Intel's runtime, which run anyway.
     another = target == "sanitized" or (target in PROCESSORS and has(PROCESSORS[target][1]))
     row = target if another else str(answer["row"])
     return Place(target, env, under, row, str(answer["device"]))
 
 
 def has(instructions: str) -> bool:
-    """True if this processor has these instructions, by the kernel's name for them."""
+    """Returns whether this processor has these instructions, by the Linux kernel's name for
+    them."""
     file = Path("/proc/cpuinfo")
     return file.is_file() and instructions in file.read_text().split()

@@ -1,8 +1,8 @@
-"""PoCL in tests: one of eight kernels is kept as a binary, in ftensor's cache.
+"""PoCL in tests: one of eight kernels is cached as a binary, in ftensor's cache.
 
-PoCL compiles a kernel at its launch, for groups of the launch's size, and keeps that in its own
-cache. It compiles it again, for groups of any size, when asked for its binary. That takes a third
-to a half of a kernel's total time, and no launch of a test uses it.
+PoCL compiles a kernel at its launch, for the launch's local size, and keeps that in its own cache.
+When asked for the binary, it compiles the kernel again for any local size. That takes a third to a
+half of a kernel's total time, and no launch of a test uses it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SHARE = 8
 
 
 def keep_few() -> None:
-    """Leaves most of this process' kernels to PoCL's own cache from here on."""
+    """Leaves most of this process' kernels to PoCL's own cache from now on."""
     from ftensor.runtime.opencl.backend import OpenCLBackend
 
     kept = OpenCLBackend._program_from_source

@@ -27,8 +27,8 @@ HEAD = (
     "| program | image | U55C, ms | launches | ftensor here, ms | torch here, ms | here / U55C | "
     "most of it, ms |\n|---|---|---|---|---|---|---|---|\n"
 )
-QUEUED = 64  # launches before the first is waited for
-KEPT = 3  # calls after which a program's weights are kept as convolutions take them
+QUEUED = 64  # launches before the first wait
+KEPT = 3  # calls after which a program's weights are cached in packed form
 TIMES = re.compile(r"([\d.]+) ms by ftensor here, ([\d.]+) ms by torch")
 
 
@@ -49,8 +49,8 @@ def estimated(name: str, calls: int) -> dict[str, Any]:
 
 
 def row(name: str) -> str:
-    """Returns the table's line of a program: one call after the first three, which send the geometry
-    buffers and pack the weights."""
+    """Returns the table's line of a program: one call after the first three, which send the
+    geometry buffers and pack the weights."""
     before, after = estimated(name, KEPT), estimated(name, KEPT + 1)
     total, less = after["total"], before["total"]
     count = total["launches"] - less["launches"]

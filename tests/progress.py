@@ -1,4 +1,4 @@
-"""Progress of a run, a line now and then: passed tests are not announced one by one."""
+"""Prints the progress of a run, one line at a time, instead of a dot for each passed test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EVERY = 15  # seconds
 
 
 class Progress:
-    """Reports how many tests of a pass have run, and from which file the last one was."""
+    """Reports how many tests of a pass have run, and the file of the last one."""
 
     def __init__(self, config: pytest.Config, name: str) -> None:
         self.config, self.name = config, name
@@ -18,7 +18,7 @@ class Progress:
         self.said = time.monotonic()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Without workers the tests are collected here."""
+        """Without workers, the tests are collected in this process."""
         self.total = len(session.items)
 
     @pytest.hookimpl(optionalhook=True)
@@ -28,7 +28,7 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No dot for a passed test; pytest's own words for the rest."""
+        """Prints no dot for a passed test, and pytest's own words for others."""
         passed = report.passed and report.when == "call" and not hasattr(report, "wasxfail")
         return ("passed", "", "") if passed else None
 

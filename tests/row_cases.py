@@ -34,8 +34,8 @@ def theirs(entry: Entry) -> Any:
 
 
 def operands(arity: int, dtype: str) -> list[torch.Tensor]:
-    """Returns inputs in which every pair of the dtype's special numbers meets; 2-d, so that views
-    apply."""
+    """Returns inputs in which every pair of the dtype's special numbers occurs. They are 2-d, so
+    that views apply."""
     numbers = NUMBERS[dtype]
     n = len(numbers)
     of = getattr(torch, dtype)
@@ -45,19 +45,19 @@ def operands(arity: int, dtype: str) -> list[torch.Tensor]:
 
 
 def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:
-    """Returns a row's inputs: of the dtype, but bool for a mask."""
+    """Returns a row's inputs: of the dtype, except bool for a mask."""
     op = ROWS[name].row
     inputs = operands(op.arity, dtype)
     inputs = [t.bool() if k in op.masks else t for k, t in enumerate(inputs)]
     if name == "special.zeta" or any(w in name for w in ("bessel", "airy", "polynomial")):
-        # torch rounds the angle of large arguments, and of zeta's makes NaN; polynomials of a high
-        # degree add up roundings, or take forever.
+        # torch rounds the angle of large arguments, and returns NaN for those of zeta. Polynomials
+        # of a high degree add up roundings, or take forever.
         most = 50 if "polynomial" in name else 1000
         small = [not t.dtype.is_complex and t.dtype is not torch.bool for t in inputs]
         inputs = [t.where((t > -most) & (t < most), 7) if s else t for s, t in zip(small, inputs)]
-    if name.startswith("igamma") and dtype in ("float32", "float64"):  # torch has 0 for subnormal orders
+    if name.startswith("igamma") and dtype in ("float32", "float64"):  # torch returns 0 for subnormal orders
         inputs = [t.where((t == 0) | (t.abs() > 1e-30), 3) for t in inputs]
-    if name == "lcm" and dtype.startswith("int"):  # torch's traps the process at the least integer
+    if name == "lcm" and dtype.startswith("int"):  # torch traps at the least integer
         inputs = [t.clamp(min=torch.iinfo(t.dtype).min + 1) for t in inputs]
     return inputs
 
@@ -109,11 +109,11 @@ def computed(name: str, dtype: str) -> bool:
 
 
 def reductions_of(row: Reduce) -> Iterator[dict[str, Any]]:
-    """Yields arguments of a reduction of two dims, in every spelling of its row."""
+    """Yields arguments of a reduction of two dims, in every form of its row."""
     yield {}
     yield {"dim": 0}
     yield {"axis": -1}
-    yield {"dim": 2}  # refused: there are two dims
+    yield {"dim": 2}  # refused, since there are two dims
     if row.dims is not Dims.ONE:
         yield from ({"dim": (0, 1)}, {"axis": [1]}, {"dim": ()}, {"dim": (1, 1)})
     if "keepdim" in row.arguments:

@@ -3,7 +3,7 @@ the memory contents after Verilator's simulation must equal those of the same te
 
 A family is a skeleton: one small call of the library on the C simulation, whose launches are
 recorded with the bytes of their buffers. Bambu is `bambu` on the PATH, or the program named by
-BAMBU. It pipelines nothing, so its cycles don't predict a board's; the test shows that a text means
+BAMBU. It pipelines nothing, so its cycles don't predict a board's. The test shows that a text means
 the same as hardware.
 """
 
@@ -34,7 +34,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 from .flow.hls_kernels import Kernels, _argument, built
 
-LIMIT = 3600  # seconds of one kernel: minutes on a machine that does nothing else
+LIMIT = 3600  # seconds of one kernel: minutes on an idle machine
 OPTIONS = [
     "--compiler=I386_CLANG16",
     "-m64",
@@ -49,7 +49,7 @@ OPTIONS = [
     "--simulate",
     "--simulator=VERILATOR",
 ]
-# One stage runs after another, so a stream is a list that has been filled when it is read.
+# Stages run one after another, so a stream is a list that is complete when it is read.
 STREAM = """#pragma once
 namespace hls {
 template <typename T, int N = 0> struct stream {
@@ -61,7 +61,7 @@ template <typename T, int N = 0> struct stream {
 }  // namespace hls
 """
 DEPTH = 256
-# Kernels that crash Bambu where their ports are AXI: on its own memory bus.
+# Kernels that crash Bambu with AXI ports use its own memory bus.
 PLAIN_BUS = ("rtl_gemm_direct",)
 
 
@@ -86,7 +86,7 @@ FAMILIES: dict[str, Callable[[], Any]] = {
     "dense": lambda: ft.linalg.cholesky(floats(4, 4) @ floats(4, 4).t() + 900 * ft.eye(4)),
     "conv": lambda: ft.conv2d(floats(1, 2, 6, 6), floats(3, 2, 3, 3)),
 }
-# Families that are known to pass: the default selection.
+# Families that are known to pass, which are selected by default.
 SEEN = ("map", "rows", "gather", "reduce_inner", "scan", "search", "compact", "gemm_direct")
 # The skeleton of a family, if its name is different.
 SKELETON = {"gather": "rows"}
@@ -124,7 +124,7 @@ def calls(make: Callable[[], Any]) -> list[Call]:
 
         return launch
 
-    # Ports of one element: Bambu takes no wider ones.
+    # Ports of one element: Bambu supports no wider ones.
     narrow = replace(CSIM, lanes_bytes=1)
     with backend.preparing_for(narrow, 1, True), observed(backend, Kernels(noted)):
         make()

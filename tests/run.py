@@ -2,16 +2,16 @@
 
     python -m tests.run [--all] [pytest's arguments]
 
-Without --all, other targets run the marker `core` only, and tests marked `long` are left out; with
-it, they run all of `kernel`, including these. With arguments the default device alone runs the
-named tests, and with --all every target does.
+Without --all, other targets run only the marker `core`, and tests marked `long` are left out. With
+--all, they run all of `kernel`, including these. With arguments, only the default device runs the
+named tests; with --all every target does.
 
 FTENSOR_CI_TARGETS           targets, separated by commas (all of TARGETS)
 FTENSOR_REQUIRE_TARGETS      1: a missing target is an error; otherwise it is reported and left out
 FTENSOR_TESTS_DONE           a file that records completed passes; another run continues after them
 FTENSOR_INTEL_FPGA_EMULATOR  the folder of Intel's FPGA emulator (see docs/intel-fpga.md)
 
-The last line is in pytest's form: the sum over the passes.
+The last line has pytest's form: the sum over the passes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 KINDS = ("failed", "passed", "skipped", "xfailed", "xpassed", "warnings", "errors")
 
 
-# What waits longest comes first, so that no worker is left with it at the end.
+# The slowest files come first, so that no worker starts one of them at the end.
 GROUPS = ("flow", "torch_device", "kernel", "spelling", "host")
-# How a file shows that tests of it have a marker; those of targets.py mark what is long.
+# The text by which a file shows that its tests have a marker; targets.py's functions mark `long`
+# tests.
 EVERY_GROUP = ("not long", "long")  # passes of the default device
 MARKED = {"core": r"pytest\.mark\.core", "long": r"pytest\.mark\.long|targets import .*(pairs|some)"}
 
@@ -58,13 +59,13 @@ class Pass:
     """A selection of tests on a target, and its outcome."""
 
     target: str
-    tests: str  # pytest's expression of markers; empty: all that the arguments name
-    row: str = ""  # the target's, in ftensor/runtime/targets.py
+    tests: str  # pytest's expression of markers; empty: everything that the arguments name
+    row: str = ""  # the target's name in ftensor/runtime/targets.py
     closing: str = ""
     failed: bool = False
     crashed: bool = False  # a worker process died or hung
     counts: dict[str, int] = field(default_factory=dict)
-    before: bool = False  # it was run by an earlier command
+    before: bool = False  # an earlier command has run it
 
     @property
     def name(self) -> str:
@@ -72,7 +73,8 @@ class Pass:
         return f"{self.tests or 'tests'} on {self.target}"
 
     def paths(self) -> list[str]:
-        """Returns the files that may hold such tests: collecting all takes longer than some runs."""
+        """Returns the files that may have such tests, since collecting all files takes longer than
+        some runs."""
         groups = ("kernel",) if re.match("core|kernel", self.tests) else GROUPS
         folders = [ROOT / "tests" / group for group in groups]
         if self.tests not in MARKED:
@@ -83,14 +85,15 @@ class Pass:
 
 # xdist's line for a worker that died.
 DIED = re.compile(r"\[gw\d+\] node down")
-# Seconds without output after which the pass on XRT hangs; its tests take at most a tenth of that.
+# Seconds without output after which the pass on XRT counts as hung; its tests take at most a tenth
+# of that.
 SILENCE = 600
 
 
 def lines_of(process: subprocess.Popen[bytes], silence: float | None) -> Iterator[str]:
     """Yields the lines that a process writes, and prints its output at once.
 
-    Ends the process and its descendants after `silence` seconds without output, and yields a line
+    Kills the process and its descendants after `silence` seconds without output, and yields a line
     that says so.
     """
     assert process.stdout is not None
@@ -125,24 +128,24 @@ def descendants(pid: int) -> list[int]:
 
 
 def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
-    """Runs pytest with its output passed through; keeps its closing line."""
+    """Runs pytest with its output passed through, and keeps its closing line."""
     command = [*at.under, sys.executable, "-m", "pytest", "-q", *(arguments or one.paths())]
     command += [f"--color={'yes' if sys.stdout.isatty() else 'no'}"]
     command += ["-m", one.tests] if one.tests else []
-    # Tests of flow wait for programs that they start, so a worker more keeps processors busy.
+    # Tests of flow wait for programs that they start, so one more worker keeps processors busy.
     command += ["-n", str(min(4, (os.cpu_count() or 1) + (one.tests in EVERY_GROUP)))]
     lines: collections.deque[str] = collections.deque(maxlen=20)
     print(f"\n## {one.name}: {at.row}, {at.device}", flush=True)
     env = at.env | {"FTENSOR_TESTS_PASS": one.name}
-    if one.tests and one.target != "xrt":  # whose kernels csim runs, too
-        env.setdefault("FTENSOR_POISON", "1")  # memory that no kernel wrote shows
+    if one.tests and one.target != "xrt":  # csim runs its kernels, too
+        env.setdefault("FTENSOR_POISON", "1")  # uninitialized memory becomes visible
     if one.tests.startswith("kernel") and not arguments:
         env["FTENSOR_TESTS_SOME"] = "1"  # see targets.py
     if one.tests == "core" and one.target != "sanitized":
-        env.pop("QUICK_CXX", None)  # kernels of every kind as users' are compiled
+        env.pop("QUICK_CXX", None)  # kernels of every kind are compiled as for users
     ended = kept("passes") / digest(one.name, __version__, cpu_name())
-    # Behind a pass that ended here most kernels are kept; what the next one lacks will be little.
-    # The C simulation has every case of rows, too; of the others' kernels too few are of few kinds.
+    # After a pass that completed here, most kernels are cached, and the next pass lacks few. The C
+    # simulation has every case of rows, too. Other targets have too few kernels of one kind.
     many = one.tests in EVERY_GROUP or (one.target == "csim" and one.tests == "kernel and not core")
     if many and not ended.exists():
         compile_before(at.under, at.env, one.tests)
@@ -154,8 +157,8 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
     if not arguments:
         ended.touch()
     closing = [line for line in lines if CLOSING.fullmatch(line)]
-    # Status 5, nothing selected, is right where the user's arguments name tests of other groups,
-    # and where the default device has but a few of the cases.
+    # Status 5, nothing selected, is right if the user's arguments name tests of other groups, and
+    # if the default device has only a few of the cases.
     nothing = bool(arguments) or one.tests == "long"
     one.failed = process.returncode not in ((0, 5) if nothing else (0,))
     if closing:
@@ -170,7 +173,7 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
 
 
 def closing_line(runs: list[Pass], seconds: float) -> str:
-    """Returns the sum of all passes, in the form of pytest's own last line; tests left to other
+    """Returns the sum of all passes, in the form of pytest's own last line. Tests left to other
     passes don't count as deselected."""
     total: collections.Counter[str] = collections.Counter()
     for run in runs:
@@ -184,7 +187,7 @@ def closing_line(runs: list[Pass], seconds: float) -> str:
 
 
 def plan(targets: list[str], everything: bool, arguments: list[str], goes_on: bool = False) -> list[Pass]:
-    """What is run, in order; the first target is the default device.
+    """Returns the passes, in order. The first target is the default device.
 
     goes_on: another run with --all follows.
     """
@@ -192,10 +195,10 @@ def plan(targets: list[str], everything: bool, arguments: list[str], goes_on: bo
     if arguments:
         return [Pass(first, ""), *(Pass(t, "kernel") for t in others if everything)]
     passes = [Pass(first, "not long")]
-    # Oclgrind is some 1000 times slower than the others, the rest are kernels that run above, too.
+    # Oclgrind is about 1000 times slower than the others, and the other kernels run above, too.
     checked = ("oclgrind", "sanitized", *PROCESSORS)
-    # XRT's kernels come from the image full, which takes minutes to build.
-    # The run that goes on behind this one has the C simulation's core under g++'s sanitizers.
+    # XRT's kernels come from the image full, which takes minutes to build. The run that follows
+    # this one runs the C simulation's core under g++'s sanitizers.
     sanitized = "sanitized" in others and (everything or goes_on) and sanitizer_libraries()
     later = ("xrt", *checked, *["csim"] * bool(sanitized))
     passes += [Pass(t, "core") for t in others if t not in later]
@@ -226,7 +229,7 @@ def main() -> int:
     passes = [one for one in passes if one.name not in had]
     print("To run:", "; ".join(one.name for one in passes), flush=True)
     places: dict[str, Place | None] = {}
-    covered = {run.row: run.target for run in runs}  # row -> the target that stands for it
+    covered = {run.row: run.target for run in runs}  # row -> the target that uses it
     stop = bool({"-x", "--exitfirst"} & set(arguments))
     with ExitStack() as stack:
         for one in passes:

@@ -1,9 +1,10 @@
-"""The types of what a user calls, examples, torch's names and its signatures: `make stubs` writes them.
+"""The types of the public interface, examples, torch's names and its signatures: `make stubs`
+writes them.
 
-Functions and methods are made when ftensor is imported, so type checkers and editors can't read
+Functions and methods are created when ftensor is imported, so type checkers and editors can't read
 them. They read the stubs that this writes: `ftensor/__init__.pyi`, one file for each namespace,
 `_methods.pyi` with the methods of Tensor that `_tensor.py` does not have, and `return_types.pyi`.
-Conflicts in them are solved by writing them again.
+To resolve conflicts in these files, write them again.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from {dots} import return_types as _return_types
 
 _Number = _complex | np.generic
 '''
-# What a parameter of this name is, where its function does not say it.
+# The types of parameters by name, for functions that do not state them.
 TYPES = {
     "input": "Tensor",
     "other": "Tensor | Number",
@@ -73,13 +74,13 @@ TYPES = {
 
 
 def forms_of(name: str, call: Callable[..., Any], method: bool) -> list[str]:
-    """Returns the signatures at the beginning of help, else Python's signature."""
+    """Returns the signatures at the beginning of help, otherwise Python's signature."""
     heads = (call.__doc__ or "").partition("\n\n")[0].split("\n")
     if not all(re.match(r"[\w.]+\(.*\)", head) for head in heads):
         return [signature_text(name, call, method)]
     if not method:
         return heads
-    # A method's form may be the function's, whose first argument is the tensor.
+    # A method may have the function's form, whose first argument is the tensor.
     first = next(iter(inspect.signature(call).parameters), "self")
     return [re.sub(rf"\({first}(, |(?=\)))", "(", head, count=1) for head in heads]
 
@@ -107,13 +108,13 @@ def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
     if not inside:
         inside, returned = returned, "Any"
     if returned == "Any" and name.startswith("__") and not re.search("dlpack|namespace", name):
-        returned = "Tensor"  # an operator, which may leave the work to the other operand
+        returned = "Tensor"  # an operator, which may defer to the other operand
     named = returned == "tuple[Tensor, Tensor]" and hasattr(ft.return_types, name)
     if named or "(" in returned:
         returned = f"_return_types.{name}"
     if returned.startswith("return_types."):
         returned = f"_{returned}"
-    # As in torch's types: Python has no argument `from`, which is given by its place.
+    # As in torch's types: Python allows no argument named `from`, so it is positional.
     inside = re.sub(r"\bfrom\b", "from_", inside.replace("ftensor.", ""))
     node = ast.parse(f"def f{inside}: ...").body[0]
     assert isinstance(node, ast.FunctionDef)
@@ -146,7 +147,7 @@ def plain(default: ast.expr) -> ast.expr:
 
 
 def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
-    """Yields a function's or property's lines; a method's docstring is its first sentence."""
+    """Yields the lines of a function or property. A method's docstring is its first sentence."""
     call = value.fget if isinstance(value, property) else value
     doc = without_example(inspect.cleandoc(call.__doc__ or ""))
     if isinstance(value, property):
@@ -185,7 +186,7 @@ def classes(module: ModuleType) -> Iterator[str]:
     for name, value in sorted(vars(module).items()):
         if not inspect.isclass(value) or module is ft:
             continue
-        if value.__module__ == module.__name__:  # made of a function, as losses and activations are
+        if value.__module__ == module.__name__:  # made from a function, as losses and activations are
             words = inspect.signature(value).parameters.values()
             parameters = [f"{p.name}: Any" + " = ..." * (p.default is not p.empty) for p in words]
             inside = ", ".join(["self", *parameters])
@@ -258,7 +259,7 @@ def torch_names() -> str:
     `ftensor/errors/torch.py`."""
     import torch
 
-    # Not every build of torch has what calls a vendor's library; fpga is what ftensor.torch adds.
+    # Functions for vendor libraries are not in every build of torch, and ftensor.torch adds fpga.
     foreign = re.compile(r"_|.*(cudnn|miopen|mkldnn|fbgemm|mps|cuda|vulkan|hip|fpga)")
     names = set()
     for path in ("", "Tensor", "fft", "linalg", "nn", "nn.functional", "signal.windows", "special"):
@@ -283,7 +284,7 @@ def main() -> int:
     FILE.write_text(torch_signatures())
     PAGE.write_text(ops_page())
     examples.write()
-    from ftensor.torch import schema  # last: with the device, torch has more names
+    from ftensor.torch import schema  # last, since torch has more names once the device is registered
 
     schema.main()
     return 0

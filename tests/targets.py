@@ -1,12 +1,12 @@
 """The cases of kernel tests on the current target.
 
-Compile time dominates these tests. Intel's CPU runtime runs every case for OpenCL C, and C
-simulation runs every row and every case marked `both` for HLS C++; it has few of the other pairs,
-since its texts have the same parts. The text of a kernel is the same on the other targets, so these
-run fewer: each skeleton, dtype, layout and row, but not all their products. The selection is fixed
-for a target and differs between targets. Cases left out on others are `long` where all are run, so
-that `make test` has the few and `make test-all` the rest. For tests without a selection here, `make
-test-all` runs a fifth of the cases on the other targets (`left_out`).
+Compile time dominates these tests. Intel's CPU runtime runs every case for OpenCL C. C simulation
+runs every row and every case marked `both` for HLS C++, and few of the other pairs, since their
+texts have the same parts. The text of a kernel is the same on the other targets, so these run
+fewer: each skeleton, dtype, layout and row, but not all their products. The selection is fixed for
+a target and differs between targets. On targets with all cases, those left out elsewhere are marked
+`long`, so `make test` has few and `make test-all` the rest. For tests without a selection here,
+`make test-all` runs a fifth of the cases on the other targets (`left_out`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def pairs(
 ) -> list[Any]:
     """Returns the pairs that fit, or each of `first` with one of `second`, in turn.
 
-    Where all are run, those of `soon` run in `make test` too. With `both` C simulation has all,
-    too.
+    On targets with all cases, those of `soon` run in `make test` too. With `both`, C simulation has
+    all, too.
     """
     grid = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
     cases = []
@@ -52,8 +52,8 @@ def pairs(
 
 
 def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
-    """Returns all, or each `share`-th one; where all are run, `always` runs them in `make test`
-    too, and C simulation has all."""
+    """Returns all cases, or each `share`-th one. On targets with all cases, `always` runs them in
+    `make test` too, and C simulation has all."""
     chosen = []
     for k, case in enumerate(cases):
         chosen += _kept(case, k % share == TURN % share, always)

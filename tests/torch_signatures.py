@@ -1,9 +1,9 @@
-"""The signatures of torch's functions and methods, read from torch itself; `make stubs` writes
+"""The signatures of torch's functions and methods, read from torch itself. `make stubs` writes
 them.
 
-`host/torch_signatures.txt` has a line for each form: "add(input, other, *, alpha=1, out=None)".
-They have three sources: Python functions themselves, torch's stubs for its functions and methods in
-C++, and the schemas of the other ops in C++.
+`host/torch_signatures.txt` has a line for each overload: "add(input, other, *, alpha=1, out=None)".
+They have three sources: Python functions, torch's stubs for its functions and methods in C++, and
+the schemas of the other ops in C++.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from ftensor.errors.torch import torch_names
 
 FILE = Path(__file__).with_name("host") / "torch_signatures.txt"
-# The ops of these namespaces begin with a word of their own, those of nn.functional with none.
+# The ops of these namespaces have a prefix, those of nn.functional have none.
 WORDS = {"fft": "fft_", "linalg": "linalg_", "special": "special_", "nn.functional": ""}
 
 OTHERWISE = {"logsigmoid": "log_sigmoid"}
@@ -33,7 +33,7 @@ def shown(value: Any) -> str:
 
 
 def written(positional: list[tuple[str, str]], named: list[tuple[str, str]]) -> str:
-    """Returns a form from names and defaults; "" means no default."""
+    """Returns an overload's text from names and defaults; "" means no default."""
     words = [f"{name}={default}" if default else name for name, default in positional]
     more = sorted(f"{name}={default}" if default else name for name, default in named)
     star = [] if any(word.startswith("*") for word in words) else ["*"]
@@ -41,7 +41,8 @@ def written(positional: list[tuple[str, str]], named: list[tuple[str, str]]) -> 
 
 
 def of_python(call: Any, method: bool) -> str:
-    """Returns the form of a Python function, or of the first of two that a boolean selects from."""
+    """Returns the signature of a Python function, or of the first of two that a boolean selects
+    from."""
     parameters = list(inspect.signature(call).parameters.values())[method:]
     while "if_false" in (outer := inspect.getclosurevars(call).nonlocals):
         call = outer["if_false"]
@@ -57,7 +58,7 @@ def of_python(call: Any, method: bool) -> str:
 
 @cache
 def stubs(file: str) -> dict[str, list[str]]:
-    """Returns the forms of all functions, or of the methods of Tensor, in a stub of torch's C++
+    """Returns the overloads of all functions, or of the methods of Tensor, in a stub of torch's C++
     part."""
     import torch
 
@@ -73,7 +74,7 @@ def stubs(file: str) -> dict[str, list[str]]:
         words = node.args
         names = [a.arg for a in words.posonlyargs + words.args]
         if "self" in names[method:]:
-            continue  # deprecated, or one for numbers that calls `input` so
+            continue  # deprecated, or an overload for numbers that names them `input`
         plain = [""] * (len(names) - len(words.defaults)) + [ast.unparse(d) for d in words.defaults]
         positional = list(zip(names, map(shown, plain)))[method:]
         positional += [("*" + words.vararg.arg, "")] if words.vararg else []
@@ -83,8 +84,8 @@ def stubs(file: str) -> dict[str, list[str]]:
 
 
 def of_schemas(name: str) -> list[str]:
-    """Returns the forms of an op in C++; an overload that writes its results adds `out` to the
-    plain one."""
+    """Returns the overloads of an op in C++. One that writes its results adds `out` to the plain
+    one."""
     import torch
 
     forms = set()
@@ -104,12 +105,12 @@ def of_schemas(name: str) -> list[str]:
 
 
 def forms(path: str, name: str) -> Iterator[str]:
-    """Yields the forms of a function of a namespace, or of a method of "Tensor"."""
+    """Yields the overloads of a function of a namespace, or of a method of "Tensor"."""
     import torch
 
     owner = operator.attrgetter(path)(torch) if path else torch
     value = getattr(owner, name)
-    value = getattr(value, "__wrapped__", value)  # beneath what ftensor.torch puts over it
+    value = getattr(value, "__wrapped__", value)  # the function that ftensor.torch replaces
     if inspect.isfunction(value):
         yield of_python(value, path == "Tensor")
         return

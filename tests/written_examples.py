@@ -1,4 +1,5 @@
-"""Examples of ops whose arguments are not to be guessed from the names of their parameters."""
+"""Handwritten examples of ops whose arguments can't be derived from the names of their
+parameters."""
 
 _H = "ft.zeros(1, 3)"
 _LU = "*ft.linalg.lu_factor(m)"
@@ -179,7 +180,7 @@ WRITTEN = {
     "Tensor.movedim": "ft.zeros(2, 3, 4).movedim(0, 2).shape",
     "Tensor.moveaxis": "ft.zeros(2, 3, 4).moveaxis(0, 2).shape",
     "Tensor.unravel_index": "ft.tensor([3, 4]).unravel_index((2, 3))",
-    # What is no op.
+    # Functions that are no ops.
     "enable_grad": "try:\n    ft.enable_grad()\nexcept RuntimeError:\n    print('torch records gradients')",
     "no_grad": "with ft.no_grad():\n    x.sum()",
     "inference_mode": "with ft.inference_mode():\n    ft.is_inference_mode_enabled()",
