@@ -375,9 +375,10 @@ def addr(
     beta, alpha = fitted("addr", beta, compute), fitted("addr", alpha, compute)
     shape = (*vec1._shape, *vec2._shape)
     addend = input if out is input and input._shape == shape else expand_addend("addr", input, shape)
-    if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:
+    if compute.kind == "f" and compute.itemsize == 2 and out is not input and beta != 0:
         # torch rounds every step to the 16-bit dtype.
-        beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
+        beta, alpha = (rounded(float(x), compute) for x in (beta, alpha))
+        addend, vec1, vec2 = addend.to(compute), vec1.to(compute), vec2.to(compute)
         return add(addend * beta, column(vec1) * alpha * vec2, out=out)
     row = ADDR_FRESH if beta == 0 else ADDR
     return pointwise(row, (addend, column(vec1), vec2), (beta, alpha), out, out is input and out is not None)
