@@ -22,6 +22,7 @@ from ..kernels.workload import (
     KernelLaunch,
     PipelinedLoop,
 )
+from ..toolchain import counting
 
 
 @dataclass(frozen=True)
@@ -180,8 +181,7 @@ def loops(launch: KernelLaunch, unit: int, widened: bool = False) -> tuple[Pipel
 
     `widened` is as in `Parameters`.
     """
-    nest = board_skeleton_of(launch.key).loops(launch, unit, widened)
-    return tuple(loop for loop in nest if loop.trips)
+    return tuple(loop for loop in counting.loops(launch, unit, widened) if loop.trips)
 
 
 def loops_by_stage(loops: Iterable[PipelinedLoop]) -> list[list[PipelinedLoop]]:
@@ -196,7 +196,7 @@ def estimate(launch: KernelLaunch, config: BoardConfig) -> Estimate:
     """Applies the model to one launch."""
     clock = config.clock
     widened = config.parameters.widened
-    moves = board_skeleton_of(launch.key).traffic(launch, widened)
+    moves = counting.traffic(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
     stage_cycles = [_stage_cycles(nest, config) for nest in units]
     steady = [steady for steady, _ in stage_cycles]

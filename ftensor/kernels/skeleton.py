@@ -270,18 +270,20 @@ class BoardSkeleton(Skeleton[K]):
 
     # The performance model
 
-    @abstractmethod
-    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the pipelined loops of one compute unit, possibly with loops that never run.
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop] | None:
+        """Returns the pipelined loops of one compute unit, possibly with loops that never run; None
+        lets the model count them (toolchain/counting.py).
 
         Each pipelined loop of the HLS C++ is a `PipelinedLoop` of the same name and exactly the
         same trip count. `widened` means that the compiler merges accesses to neighbouring elements
         on ports without a vector type.
         """
+        return None
 
-    @abstractmethod
-    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the operand accesses of a launch in the order of the kernel's pointers."""
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access] | None:
+        """Returns the operand accesses of a launch in the order of the kernel's pointers; None lets
+        the model count them."""
+        return None
 
     def divisions(self, launch: KernelLaunch, loops: Sequence[PipelinedLoop]) -> int:
         """Returns the number of sequential index divisions before the loops of a compute unit."""

@@ -17,6 +17,7 @@ from ..kernels.skeleton import board_skeleton_of
 from ..kernels.staged import ONE_SIGNAL, StagedKey, lanes_of
 from ..kernels.workload import KernelLaunch
 from ..terminal import table
+from . import counting
 from .area.cores import NONE, Resources
 from .area.fit import area, board_shares, fit, shares_text, titled
 from .folding import SHARE
@@ -120,8 +121,8 @@ def seconds(group: KernelGroup, board: Board) -> float:
 
 @cache
 def _cycles(key: StagedKey, units: int) -> float:
-    launch, skeleton = KernelLaunch(key, units, ROWS), board_skeleton_of(key)
-    return max(x.cycles for unit in (0, units - 1) for x in skeleton.loops(launch, unit, False)) / ROWS
+    launch = KernelLaunch(key, units, ROWS)
+    return max(x.cycles for unit in (0, units - 1) for x in counting.loops(launch, unit)) / ROWS
 
 
 @cache
@@ -130,7 +131,7 @@ def _bank_seconds(key: StagedKey, units: int, board: Board) -> float:
     all operands."""
     launch, skeleton = KernelLaunch(key, units, ROWS), board_skeleton_of(key)
     rate, count = board.bank_rate.value * 1e9, len(channels(board.one_memory))
-    moves = skeleton.traffic(launch, False)
+    moves = counting.traffic(launch)
     if not count:
         return sum(a.nbytes for a in moves) / ROWS / rate
     slabs, busy = skeleton.row_slabs(key), [0.0] * count

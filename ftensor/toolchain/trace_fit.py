@@ -28,6 +28,7 @@ from ..kernels.skeleton import board_skeleton_of
 from ..kernels.skeletons.feedback import FeedbackKey
 from ..kernels.staged import StagedKey, lanes_of
 from ..kernels.workload import COMPACT, KernelLaunch
+from . import counting
 from .area.cores import NAMES
 from .area.fit import Fit, area, board_shares, fit
 from .folding import SHARE
@@ -242,12 +243,12 @@ def times(launches: Mapping[KernelLaunch, int], board: Board) -> dict[Key, Times
     found: dict[Key, Times] = {}
     for launch, count in launches.items():
         key = launch.key
-        before, skeleton = found.get(key, Times(0.0, 0.0, 0.0)), board_skeleton_of(key)
-        cycles = max((loop.cycles for loop in skeleton.loops(launch, 0, False)), default=0)
+        before = found.get(key, Times(0.0, 0.0, 0.0))
+        cycles = max((loop.cycles for loop in counting.loops(launch, 0)), default=0)
         steps = cycles * key.lanes
         on_board = board.issue.value * 1e-6 + steps / forms(key)[-1].lanes / (board.clock.value * 1e6)
         on_host = steps / (board.host_steps.value * 1e6)
-        for access in skeleton.traffic(launch, False):
+        for access in counting.traffic(launch):
             on_host += _copy_seconds(board.link, access.crossing, access.write) if access.crossing else 0.0
         new = Times(on_board, on_host, cycles)
         found[key] = Times(*(total + count * one for total, one in zip(before, new)))

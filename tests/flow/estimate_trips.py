@@ -4,43 +4,22 @@ Runs as a separate program on the C simulation. For each launch and compute unit
 counted trips and those of the performance model, as JSON.
 """
 
-import ctypes
 import json
-import re
-import struct
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 import ftensor as ft
 from ftensor.estimate.model import loops
 from ftensor.kernels.workload import KernelLaunch
-from ftensor.runtime.csim.backend import FLAGS
-from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain import trace
-from ftensor.toolchain.group import STRUCTURES, KernelGroup, arguments, call_tokens
-from ftensor.toolchain.vitis import source as hls_source
-
-from ..kept import headers_read
-from ..places import HLS_HEADERS
+from ftensor.toolchain.counting import CountedKernel, CountedText
+from ftensor.toolchain.group import STRUCTURES, KernelGroup
 
 UNITS = 3
-MOST = 256  # counters
-LABEL = re.compile(r"^\s*(\w+):\s*$")
-PIPELINED = re.compile(r"^\s*#pragma HLS PIPELINE")
-TYPES = {"*": ctypes.c_void_p, "int": ctypes.c_int, "long": ctypes.c_long, "float": ctypes.c_float}
-TYPES |= {"double": ctypes.c_double, "uchar": ctypes.c_ubyte, "uint": ctypes.c_uint}
-TYPES |= {"short": ctypes.c_short, "char": ctypes.c_byte, "ushort": ctypes.c_ushort}
-PACK = {"f": "<fi", "d": "<d", "q": "<q"}
-
-
-# Counters other than pipelined loops, by label or by the beginning of the text. A pipelined loop
+# Counters other than pipelined loops, by the beginning of the text. A pipelined loop
 # always has a label, by which it is counted.
 HOOKS = {"reduce_inner": {"if (i < stop) {": "part"}, "gemm_direct": {"ft_result(": "results"}}
 # Loops that the model counts as one; a launch runs either of them.
@@ -50,88 +29,33 @@ JOINED = ("gemm_direct", "compact")
 BY_DATA = {"bisect"}
 
 
-class Counting:
-    """Inserts a counter into each pipelined loop and into the included headers, where the model
-    counts."""
+class HookedText(CountedText):
+    """Counts steps, too, which are loops to the model."""
 
-    def __init__(self, skeleton, folder):
-        self.names = []
-        self.hooks = HOOKS.get(skeleton, {})
-        self.joins = skeleton in JOINED
-        hls_source.copy_headers(folder)
-        for path in [p for p in folder.rglob("*") if p.is_file()]:
-            path.write_text(self.instrument(path.read_text()))
-        (folder / "trips.h").write_text(f'extern "C" {{ extern long ft_trips[{MOST}]; }}\n')
-        command = [*csim_compiler(), *FLAGS, "-O1", "-w", f"-I{folder}", f"-I{hls_source.standins()}"]
-        read = headers_read(command, HLS_HEADERS, folder / "read", ["-O1"])
-        self.command = [*command, *read, "-include", str(folder / "trips.h")]
+    hooks: dict = {}
 
-    def counter(self, name):
-        if name not in self.names:
-            self.names.append(name)
-        return f"ft_trips[{self.names.index(name)}]++"
-
-    def instrument(self, text):
-        lines, out = text.splitlines(), []
-        for k, line in enumerate(lines):
-            labelled = lines[k - 1].strip() if k and line.lstrip().startswith("for ") else ""
-            starts = [h for h in self.hooks if h[-1] != ":" and line.lstrip().startswith(h)]
-            hook = labelled if labelled in self.hooks else next(iter(starts), None)
-            if hook is None:
-                out.append(line)
-            elif line.lstrip().startswith("for "):  # counted by the increment at the end of each trip
-                out.append(re.sub(r"\)(?=[^()]*$)", f", {self.counter(self.hooks[hook])})", line))
-            elif hook.endswith("{"):
-                out.append(f"{line} {self.counter(self.hooks[hook])};")
-            else:
-                out.append(f"{self.counter(self.hooks[hook])}; {line}")
-            if PIPELINED.match(line):
-                loop, name = self.loop(lines, k)
-                assert name is not None, f"a pipelined loop without a label: {loop}"
-                out.append(f"{self.counter(name)};")
-        return "\n".join(out)
-
-    def loop(self, lines, k):
-        """Returns the loop that contains the pragma in line k, and its label or None."""
-        while not lines[k].strip().startswith("for "):
-            k -= 1
-        match = LABEL.match(lines[k - 1])
-        name = match and match[1]
-        return lines[k].strip(), EITHER.get(name, name) if self.joins else name
+    def __init__(self, text):
+        super().__init__(text)
+        lines = []
+        for line in self.text.splitlines():
+            start = next((h for h in self.hooks if line.lstrip().startswith(h)), None)
+            if start is not None:
+                name = self.hooks[start]
+                self.intervals[name] = 1
+                count = f"ft_loops[ft_stage][{self.counter(name)}].trips++;"
+                line = f"{line} {count}" if start.endswith("{") else f"{count} {line}"
+            lines.append(line)
+        self.text = "\n".join(lines)
 
 
-class Counted:
-    """A group's kernel compiled with counters, which runs the launches of a member."""
+class JoinedText(HookedText):
+    def name_of(self, label):
+        return EITHER.get(label, label)
 
-    def __init__(self, group, counting, folder):
-        self.group, self.names = group, counting.names
-        text = counting.instrument(hls_source.source(group))
-        text += f'\nextern "C" {{ long ft_trips[{MOST}]; }}\n'
-        main, library = folder / f"{group.name}.cpp", folder / f"{group.name}.so"
-        main.write_text(text)
-        subprocess.run([*counting.command, str(main), "-o", str(library)], check=True)
-        loaded = ctypes.CDLL(str(library))
-        self.trips = (ctypes.c_long * MOST).in_dll(loaded, "ft_trips")
-        self.kernel = loaded[group.name]
-        self.kernel.argtypes = [TYPES[a.what] for a in arguments(group)]
-        self.kernel.restype = None
 
-    def run(self, args, unit, units):
-        """Returns the trips by label in one compute unit of a launch with these arguments."""
-        ctypes.memset(self.trips, 0, ctypes.sizeof(self.trips))
-        passed = [self.argument(token, args) for token in call_tokens(self.group, 0).split()]
-        self.kernel(*passed, unit, units)
-        counts = Counter({name: self.trips[k] for k, name in enumerate(self.names)})
-        return {name: n for name, n in counts.items() if n}
-
-    def argument(self, token, args):
-        if token[0] == "=":
-            return int(token[1:])
-        if token[0] in PACK:
-            of, value = token[0], args[int(token[1:])]
-            packed = struct.pack(PACK[of], value, 0) if of == "f" else struct.pack(PACK[of], value)
-            return int.from_bytes(packed, "little", signed=True)
-        return args[int(token.lstrip("@"))]
+def text_class(skeleton):
+    base = JoinedText if skeleton in JOINED else HookedText
+    return type("Text", (base,), {"hooks": HOOKS.get(skeleton, {})})
 
 
 def programs():
@@ -279,20 +203,12 @@ def programs():
 
 def main():
     built, counts, refused = {}, [], Counter()
-    root = Path(tempfile.mkdtemp(prefix="ftensor-trips-"))
-
-    @cache
-    def counting(skeleton):
-        folder = root / skeleton
-        folder.mkdir()
-        return Counting(skeleton, folder)
 
     def counted(member, structure):
         if (member, structure) not in built:
             group = KernelGroup(f"k{len(built)}", (member,), structure, UNITS)
-            own = group.skeleton in (*HOOKS, *JOINED)
             try:
-                built[member, structure] = Counted(group, counting(group.skeleton if own else "others"), root)
+                built[member, structure] = CountedKernel(group, text_class(group.skeleton))
             except ValueError as error:
                 # A member without HLS source is reported, not skipped.
                 built[member, structure] = None
@@ -316,12 +232,15 @@ def main():
                     for loop in loops(launch, unit):
                         if loop.name not in BY_DATA:
                             expected[loop.name] += loop.trips
+                    trips = Counter()
+                    for loop in counters.run(args, unit, units):
+                        trips[loop.name] += loop.trips
                     counts.append(
                         {
                             "launch": f"{step.key.entry} {structure} {n} {g}",
                             "skeleton": skeleton,
                             "unit": f"{unit} of {units}",
-                            "counted": counters.run(args, unit, units),
+                            "counted": dict(trips),
                             "expected": dict(expected),
                         }
                     )

@@ -14,11 +14,13 @@ from ftensor.estimate.model import BoardConfig, estimate, loops
 from ftensor.estimate.report import bank_copies, copy_seconds, report
 from ftensor.kernels.skeletons.elementwise import RowsGeometry
 from ftensor.kernels.workload import KernelLaunch, members_in
+from ftensor.toolchain.counting import CountedText
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.vitis.source import source
 
 from .. import forked
+from ..docs_pages import environment, save
 
 # Against published figures
 
@@ -234,6 +236,36 @@ def trips():
     done = forked.run("-m", "tests.flow.estimate_trips", env=env, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+COUNTED = """
+import ftensor as ft
+from flip_blocks import FlipKey
+from ftensor.kernels.workload import Access, KernelLaunch, PipelinedLoop
+from ftensor.toolchain import counting
+launch = KernelLaunch(FlipKey(ft.float32, 64), 3, 64 * 100)
+assert [counting.loops(launch, unit) for unit in range(3)] == [
+    [PipelinedLoop("elements", 64 * blocks, blocks)] for blocks in (33, 33, 34)
+]
+out, read = counting.traffic(launch)
+assert out == Access("out", True, 25600, 6400, 64, 25600) and read == Access("from", False, 25600, 6400, 1, 25600)
+"""
+
+
+def test_a_workload_that_a_skeleton_does_not_state_is_counted(tmp_path):
+    """By the skeleton of docs/add-a-skeleton.md: 100 blocks on 3 units, read backwards."""
+    page = Path(__file__).parents[2] / "docs/add-a-skeleton.md"
+    save(page, tmp_path)
+    done = forked.run("-c", COUNTED, env=environment(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_counted_loops_belong_to_the_stage_that_a_region_calls():
+    from ftensor import dtypes
+    from ftensor.kernels.skeletons.sort import SortKey
+
+    text = CountedText(source(KernelGroup("sort", (SortKey(dtypes.float32),))))
+    assert text.stages == ["", "ft_sort_work", "ft_sort_leave"]
 
 
 SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct", "gemm_pack")
