@@ -48,14 +48,25 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Reports unknown arguments in the subparser, so that it suggests its own options."""
         self.words = list(sys.argv[1:] if args is None else args)
-        if "--trace" in self.words and self.words[self.words.index("--trace") + 1 :][:1] == ["--"]:
-            del self.words[self.words.index("--trace") + 1]  # argparse would end the program's words here
+        program = self._words_of_the_traced_program()
         parsed, rest = super().parse_known_args(self.words, namespace)
-        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # the arguments of the program
-            parsed.trace, rest = [*parsed.trace, *rest], []
+        if program:
+            parsed.trace = [*parsed.trace, *program]
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
         return parsed, rest
+
+    def _words_of_the_traced_program(self) -> list[str]:
+        """Takes the words from "--" on behind the program of `--trace` from `words`, and returns them:
+        argparse would take them as arguments of the command. Removes a "--" before the program."""
+        if not ("--trace" in self._option_string_actions and "--trace" in self.words):
+            return []
+        words, at = list(self.words), self.words.index("--trace") + 1
+        if words[at : at + 1] == ["--"]:
+            del words[at]
+        end = words.index("--", at) if "--" in words[at:] else len(words)
+        self.words = words[:end]
+        return words[end:]
 
     def error(self, message: str) -> NoReturn:
         known = list(options_of(self))

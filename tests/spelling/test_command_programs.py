@@ -69,8 +69,19 @@ def test_trace_of_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_program_arguments_may_begin_with_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sums.py").write_text("import sys, ftensor as ft; ft.ones(3).sum(); assert sys.argv[1:] == ['--a']")
-    assert main(["kernels", "--json", "--trace", "--", str(tmp_path / "sums.py"), "--a"]) == 0
-    assert "sum" in {need["op"] for need in json.loads(capsys.readouterr().out)}
+    program = str(tmp_path / "sums.py")
+    for words in (["--", program, "--a"], [program, "--", "--a"]):
+        assert main(["kernels", "--json", "--trace", *words]) == 0
+        assert "sum" in {need["op"] for need in json.loads(capsys.readouterr().out)}
+
+
+def test_the_words_of_a_trace_are_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the command's options that follow the program, "--" begins the program's words."""
+    text = "import sys, ftensor as ft; ft.ones(3).sum(); assert sys.argv[1:] == ['minimal', 'b', '--', 'c']"
+    (tmp_path / "sums.py").write_text(text)
+    words = [str(tmp_path / "sums.py"), "--write", str(tmp_path / "all.toml"), "--", "minimal", "b", "--", "c"]
+    assert main(["kernels", "--trace", *words]) == 0
+    assert "wrote" in capsys.readouterr().out and "sum" in (tmp_path / "all.toml").read_text()
 
 
 @pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", 137)])
