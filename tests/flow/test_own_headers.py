@@ -164,6 +164,19 @@ extern "C" void halves(
         *wide++ = a;
     }
 }
+extern "C" void angles(const double *x, double *out, float *narrow)
+{
+    for (int k = 0; k < 9; k++) {
+        *out++ = hls::sinpi(x[k]), *out++ = hls::cospi(x[k]), *out++ = hls::tanpi(x[k]);
+        *narrow++ = hls::sinpif((float)x[k]), *narrow++ = hls::cospi((float)x[k]);
+    }
+    *out++ = hls::asinpi(0.5), *out++ = hls::acospi(0.5), *out++ = hls::atanpi(1.0), *out++ = hls::atan2pi(1.0, -1.0);
+    int quotient;
+    const double rest = hls::remquo(7.0, 2.0, &quotient);
+    *out++ = hls::maxmag(-3.0, 2.0), *out++ = hls::minmag(-3.0, 2.0), *out++ = hls::maxmagf(-2, 2), *out++ = rest;
+    *out++ = quotient, *out++ = hls::lrint(2.5), *out++ = hls::llround(-2.5f), *out++ = hls::isless(1.0, 2.0f);
+    *out++ = hls::isnormal(1e-40f) + 2 * (hls::fpclassify(0.0) == FP_ZERO);
+}
 extern "C" void math(const float *x, float *out)
 {
     const float made[] = {
@@ -209,6 +222,21 @@ def test_functions_of_float(functions: Any) -> None:
     functions.math(np.array([x, y], np.float32).ctypes, out.ctypes)
     expected = [x**0.5, np.exp(x), x**y, x, x**-0.5, 1 / x, x, np.arctan2(x, y), x % y, 10**y]
     np.testing.assert_allclose(out, expected, rtol=2e-7)
+
+
+def test_functions_of_multiples_of_pi(functions: Any) -> None:
+    """Exact at multiples of a half; lrint and llround differ at ties."""
+    x = np.array([0, 0.25, 0.5, 1, 1.5, 2, -0.5, -2.25, 2.0**60 + 512])
+    out, narrow = np.zeros(27 + 13), np.zeros((9, 2), np.float32)
+    functions.angles(x.ctypes, out.ctypes, narrow.ctypes)
+    r = 0.5**0.5
+    sine, cosine = np.array([0, r, 1, 0, -1, 0, -1, -r, 0]), np.array([1, r, 0, -1, 0, 1, 0, r, 1])
+    with np.errstate(divide="ignore"):
+        tangent = sine / cosine
+    got = out[:27].reshape(9, 3)
+    np.testing.assert_allclose(got, np.stack([sine, cosine, tangent], 1), rtol=1e-15)
+    np.testing.assert_allclose(narrow, got[:, :2], rtol=1e-7)
+    np.testing.assert_allclose(out[27:], [1 / 6, 1 / 3, 0.25, 0.75, -3, 2, 2, -1, 4, 2, -3, 1, 2], rtol=1e-15)
 
 
 A, B = "ap_uint<8> a, ap_uint<8> b", "ap_int<4> s"
