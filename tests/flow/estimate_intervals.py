@@ -16,10 +16,11 @@ import numpy as np
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.kernels.linked_keys import BEGIN
-from ftensor.kernels.skeleton import board_skeleton_of, board_skeletons
+from ftensor.kernels.skeleton import board_skeletons
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.ops.linalg.factors import row_order
 from ftensor.toolchain import trace
+from ftensor.toolchain.counting import loops
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
@@ -128,7 +129,7 @@ def main():
                 least[name] = one.cycles, f"{one.place}: {one.why}"
         modelled = {}
         for launch in launches:
-            for loop in board_skeleton_of(key).loops(launch, 0, False):
+            for loop in loops(launch, 0):
                 modelled[loop.name] = min(loop.interval, modelled.get(loop.name, loop.interval))
         rows.append({"entry": key.entry, "skeleton": key.skeleton, "text": least, "model": modelled})
     skeletons = [s.name for s in board_skeletons()]

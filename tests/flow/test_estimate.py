@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ftensor import boards
+from ftensor import boards, dtypes
 from ftensor.errors.commands import EstimateError
 from ftensor.estimate import model, published, show
 from ftensor.estimate.model import BoardConfig, estimate, loops
 from ftensor.estimate.report import bank_copies, copy_seconds, report
 from ftensor.kernels.skeletons.elementwise import RowsGeometry
+from ftensor.kernels.skeletons.sort import SortKey
 from ftensor.kernels.workload import KernelLaunch, members_in
-from ftensor.toolchain.counting import CountedText
+from ftensor.toolchain.counting import CountedKernel, CountedText
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.vitis.source import source
@@ -125,7 +126,6 @@ def test_counting_members_of_a_range():
 
 
 def add_key(n_outs="v", ins="vv", lanes=16, op="add", body="a + b"):
-    from ftensor import dtypes
     from ftensor.kernels.key import KernelKey, Port
 
     f = dtypes.float32
@@ -238,6 +238,7 @@ def trips():
     return json.loads(done.stdout)
 
 
+SORT = KernelGroup("sort", (SortKey(dtypes.float32),))
 COUNTED = """
 import ftensor as ft
 from flip_blocks import FlipKey
@@ -261,11 +262,14 @@ def test_a_workload_that_a_skeleton_does_not_state_is_counted(tmp_path):
 
 
 def test_counted_loops_belong_to_the_stage_that_a_region_calls():
-    from ftensor import dtypes
-    from ftensor.kernels.skeletons.sort import SortKey
-
-    text = CountedText(source(KernelGroup("sort", (SortKey(dtypes.float32),))))
+    text = CountedText(source(SORT))
     assert text.stages == ["", "ft_sort_work", "ft_sort_leave"]
+
+
+def test_counts_without_a_compiler_name_the_remedy(monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(EstimateError, match=r"install g\+\+, or set CXX"):
+        CountedKernel(SORT)
 
 
 SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct", "gemm_pack")
@@ -344,7 +348,6 @@ def test_groups_that_scatter_write_single_elements():
 
 def product(shape, units=1, whole=1, mode=0):
     """Returns a packed product's launch on one compute unit of a U200."""
-    from ftensor import dtypes
     from ftensor.kernels.skeletons.gemm import GemmKey, ProductGeometry
 
     m, k, n = shape
