@@ -171,6 +171,9 @@ class BoardSkeleton(Skeleton[K]):
     together = ""
     # The name in an inventory's `ops` if the kernel belongs to no op row; "" otherwise.
     word = ""
+    # The dtypes of results and operands in manifests; None is the dtype of the key.
+    result_dtypes: tuple[str | None, ...] = (None,)
+    operand_dtypes: tuple[str | None, ...] = (None,)
     options: tuple[Option, ...] = ()
     layouts: tuple[Layout, ...] = ()
     # The file of hls/vitis/ with the HLS C++ and its placeholders; "" if that is the kernel text
@@ -178,9 +181,10 @@ class BoardSkeleton(Skeleton[K]):
     template = ""
 
     def record(self, key: K) -> ManifestTerms:
-        """Returns the manifest record of a kernel; the default is for kernels of one dtype."""
-        dtype_name = key.dtype.name  # type: ignore[attr-defined]
-        return ManifestTerms(self.name, (dtype_name,), (dtype_name,), "", dtype_name)
+        """Returns the manifest record of a kernel; the default is for keys with a dtype."""
+        own = key.dtype.name  # type: ignore[attr-defined]
+        outs, ins = (tuple(name or own for name in names) for names in (self.result_dtypes, self.operand_dtypes))
+        return ManifestTerms(self.name, outs, ins, "", own)
 
     def op(self, recorded: str) -> str:
         """Returns the name in inventories of an op that a manifest records."""
@@ -192,8 +196,9 @@ class BoardSkeleton(Skeleton[K]):
         return iter(())
 
     def lines(self, key: K) -> tuple[str, ...]:
-        """Returns the lines of the inventory table that requests the kernel of `key`."""
-        return table_lines(self.word)
+        """Returns the lines of the inventory table that requests the kernel of `key`; the default is
+        for keys with a dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')  # type: ignore[attr-defined]
 
     def in_words(self, key: K) -> InventoryTerms:
         """Returns the inventory terms of the kernel that a launch requests."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import source
-from ..inventory_terms import InventoryRequest, KernelTarget, table_lines
+from ..inventory_terms import InventoryRequest, KernelTarget
 from ..key import EntryName, lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
-from ..workload import LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
+from ..workload import MEMORY_LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
 
 # Fewest cycles between a write to a port and a read of that value.
-ROUND_TRIP = 2 * LATENCY
+ROUND_TRIP = 2 * MEMORY_LATENCY
 
 
 def _loops(dtype: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedLoop]:
@@ -339,9 +339,6 @@ class Dense(BoardSkeleton[DenseKey]):
     def keys(self, request: InventoryRequest) -> Iterator[DenseKey]:
         for d in request.dtypes:
             yield DenseKey(self.name, d)
-
-    def lines(self, key: DenseKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def title(self, key: DenseKey) -> str:
         return self.words.title

@@ -16,7 +16,7 @@ from ..skeleton import register
 from ..source import constant, is_positional
 from ..workload import (
     COMPACT,
-    LATENCY,
+    MEMORY_LATENCY,
     PIPELINE_DEPTH,
     SCATTERS,
     Access,
@@ -305,7 +305,7 @@ class Rows(OpSkeleton):
         # An element of 16 bytes is two words.
         halves = max(1, *(p.dtype.itemsize // 8 for p in (*key.outs, *key.ins)))
         reads = reads_of_a_width(key) if launch.structure == COMPACT else 1
-        interval = 2 * LATENCY + PIPELINE_DEPTH if ordered else halves * reads
+        interval = 2 * MEMORY_LATENCY + PIPELINE_DEPTH if ordered else halves * reads
         first, last = (w // g.chunks * g.inner + w % g.chunks * g.chunk for w in (begin, end))
         # Rows along one dim share a pipeline, unless rows are ordered.
         block = g.inner * (1 if g.ordered or not g.shape else g.shape[-1])

@@ -13,10 +13,10 @@ from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
 from ..geometry import Geometry, ListField, Long, NamedFields
-from ..inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
+from ..inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget, Option
 from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
-from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
+from ..workload import MEMORY_LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Radices with unrolled butterflies.
 RADICES = (16, 8, 4, 2, 3, 5)
@@ -34,7 +34,7 @@ REAL, HALF = 1, 2
 
 # Cycles of an iteration (read, compute, write): these loops are for CPUs, and are not pipelined on
 # boards.
-ROUND_TRIP = 2 * LATENCY
+ROUND_TRIP = 2 * MEMORY_LATENCY
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,6 @@ class Fft(BoardSkeleton[FftKey]):
         for d in request.dtypes:
             if d.is_complex:
                 yield fft_key(d, request.target)
-
-    def lines(self, key: FftKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
@@ -359,7 +356,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
                     yield FftStreamKey(d, points)
 
     def lines(self, key: FftStreamKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"points = [{key.points}]")
+        return (*super().lines(key), f"points = [{key.points}]")
 
     def suffix(self, key: FftStreamKey) -> str:
         return f"fft{key.points}_{key.dtype.name}"

@@ -14,7 +14,7 @@ from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
 from ..geometry import Geometry, Long, NamedFields
-from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
+from ..inventory_terms import InventoryRequest, Option
 from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
@@ -153,6 +153,7 @@ class Fir(BoardSkeleton[FirKey]):
     geometry = FirGeometry
     staged = True
     options = (TAPS,)
+    operand_dtypes = (None, None)
 
     def parameters(self, key: FirKey) -> tuple[Parameter, ...]:
         c = source.scalar(key.dtype)
@@ -183,12 +184,8 @@ class Fir(BoardSkeleton[FirKey]):
         pairs = [one for one in keys if one.dtype.is_complex and one.dtype.to_real() == key.dtype]
         return next((one for one in pairs if (one.taps, one.pace) == (key.taps, key.pace)), key)
 
-    def record(self, key: FirKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, (dtype_name,), (dtype_name, dtype_name), "", dtype_name)
-
     def lines(self, key: FirKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"taps = [{key.taps}]")
+        return (*super().lines(key), f"taps = [{key.taps}]")
 
     def suffix(self, key: FirKey) -> str:
         return f"fir{key.taps}_{key.dtype.name}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...dtypes import dtype
 from .. import source
 from ..geometry import Geometry
-from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
+from ..inventory_terms import InventoryRequest
 from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import element_defines, element_helpers, element_type
@@ -55,6 +55,8 @@ class Nll(BoardSkeleton[NllKey]):
     """Loss: one sequential loop over the targets."""
 
     name = word = "nll"
+    result_dtypes: tuple[str | None, ...] = (None, None)
+    operand_dtypes: tuple[str | None, ...] = (None, "int64", None)
     geometry = NllGeometry
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
@@ -69,15 +71,8 @@ class Nll(BoardSkeleton[NllKey]):
     def helpers(self, key: NllKey) -> list[str]:
         return element_helpers(key.dtype, [])
 
-    def record(self, key: NllKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, (dtype_name, dtype_name), (dtype_name, "int64", dtype_name), "", dtype_name)
-
     def keys(self, request: InventoryRequest) -> Iterator[NllKey]:
         yield from (NllKey("nll", of) for of in request.dtypes if of.kind == "f")
-
-    def lines(self, key: NllKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def title(self, key: NllKey) -> str:
         return "nll_loss"
@@ -115,6 +110,7 @@ class NllInput(Nll):
     """Derivative: fills the result with zeros, then writes one element for each target."""
 
     name = word = "nll_input"
+    result_dtypes, operand_dtypes = (None,), (None, "int64", None, None)
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
         c, last = element_type(key.dtype), "long ignored, const long *geometry"
@@ -123,10 +119,6 @@ class NllInput(Nll):
 
     def defines(self, key: NllKey) -> dict[str, object]:
         return element_defines(key.dtype)
-
-    def record(self, key: NllKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, (dtype_name,), (dtype_name, "int64", dtype_name, dtype_name), "", dtype_name)
 
     def keys(self, request: InventoryRequest) -> Iterator[NllKey]:
         for d in request.dtypes:

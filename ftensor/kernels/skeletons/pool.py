@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from ...dtypes import dtype
 from .. import source
 from ..geometry import Geometry, NamedFields
-from ..inventory_terms import InventoryRequest, table_lines
+from ..inventory_terms import InventoryRequest
 from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import constant, element_defines, element_helpers, element_type
@@ -167,9 +167,6 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
 
     def keys(self, request: InventoryRequest) -> Iterator[PoolKey]:
         yield from (PoolKey(of) for of in request.dtypes if serves(of))
-
-    def lines(self, key: PoolKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         g = PoolGeometry.unpack(launch.geometry)

@@ -180,8 +180,7 @@ class Scan(BoardSkeleton[ScanKey]):
         return element_helpers(key.dtype, more)
 
     def record(self, key: ScanKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(key.op, (dtype_name,), (dtype_name,), "", dtype_name)
+        return super().record(key)._replace(op=key.op)
 
     def op(self, recorded: str) -> str:
         return recorded
@@ -191,7 +190,7 @@ class Scan(BoardSkeleton[ScanKey]):
             yield from (ScanKey(op, of) for of in request.dtypes if serves(op, of))
 
     def lines(self, key: ScanKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'scans = ["{key.op}"]')
+        return (*super().lines(key), f'scans = ["{key.op}"]')
 
     def suffix(self, key: ScanKey) -> str:
         return f"{key.op}_{key.dtype.name}"
@@ -335,6 +334,9 @@ class Compact(BoardSkeleton[CompactKey]):
 
     def record(self, key: CompactKey) -> ManifestTerms:
         return ManifestTerms(self.name, (), (), "", key.dtype.name)
+
+    def lines(self, key: CompactKey) -> tuple[str, ...]:
+        return table_lines(self.word)
 
     def keys(self, request: InventoryRequest) -> Iterator[CompactKey]:
         yield CompactKey()

@@ -12,11 +12,11 @@ from typing import Annotated, Protocol, TypeVar
 from ... import dtypes
 from ...dtypes import dtype
 from ..geometry import Geometry, ListField, Long
-from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
+from ..inventory_terms import InventoryRequest
 from ..key import EntryName, Key
 from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import element_defines, element_helpers, element_type
-from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
+from ..workload import MEMORY_LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
 
 RUN = 32  # elements that a register array sorts by insertion
 WAYS = 16  # runs that a merge combines
@@ -76,6 +76,7 @@ class OrderSkeleton(BoardSkeleton[O]):
     """Base of sort and topk: one kernel per dtype, which writes elements in order and their
     indices."""
 
+    result_dtypes = (None, "int64")
     key: Callable[[dtype], O]
 
     def compute(self, key: O) -> dtype:
@@ -84,15 +85,8 @@ class OrderSkeleton(BoardSkeleton[O]):
     def helpers(self, key: O) -> list[str]:
         return ["sort_keys.h"]
 
-    def record(self, key: O) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, (dtype_name, "int64"), (dtype_name,), "", dtype_name)
-
     def keys(self, request: InventoryRequest) -> Iterator[O]:
         yield from (self.key(of) for of in request.dtypes if not of.is_complex)
-
-    def lines(self, key: O) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def suffix(self, key: O) -> str:
         return f"{self.name}_{key.dtype.name}"
@@ -366,6 +360,7 @@ class Search(BoardSkeleton[SearchKey]):
     name = "search"
     word = "search"
     together = "search"
+    result_dtypes, operand_dtypes = ("int64",), (None, None)
     geometry = SearchGeometry
 
     def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
@@ -379,15 +374,8 @@ class Search(BoardSkeleton[SearchKey]):
     def helpers(self, key: SearchKey) -> list[str]:
         return element_helpers(key.dtype, [])
 
-    def record(self, key: SearchKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, ("int64",), (dtype_name, dtype_name), "", dtype_name)
-
     def keys(self, request: InventoryRequest) -> Iterator[SearchKey]:
         yield from (SearchKey(of) for of in request.dtypes if not of.is_complex)
-
-    def lines(self, key: SearchKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def suffix(self, key: SearchKey) -> str:
         return f"search_{key.dtype.name}"
@@ -399,7 +387,7 @@ class Search(BoardSkeleton[SearchKey]):
         """Returns the bisection loop; each step waits for two reads: of `sorter` and of the row."""
         g = SearchGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.n, unit)
-        return [PipelinedLoop("halves", (end - begin) * g.halves, end - begin, 2 * LATENCY + 2)]
+        return [PipelinedLoop("halves", (end - begin) * g.halves, end - begin, 2 * MEMORY_LATENCY + 2)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Returns the accesses, with one element of the row for each bisection step."""

@@ -350,6 +350,9 @@ class LinkedStage(BoardSkeleton[StageKey]):
         record = _graphs().record(key.graph)
         return record._replace(op=key.port or key.name)
 
+    def lines(self, key: StageKey) -> tuple[str, ...]:
+        return ()
+
 
 def _graphs() -> Staged:
     skeleton = board_named("staged")

@@ -9,7 +9,7 @@ from math import gcd
 
 from ...dtypes import dtype, float32
 from ..geometry import Geometry
-from ..inventory_terms import InventoryRequest, table_lines
+from ..inventory_terms import InventoryRequest
 from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import constant
@@ -85,9 +85,6 @@ class WholeRows(BoardSkeleton[WholeRowsKey]):
 
     def keys(self, request: InventoryRequest) -> Iterator[WholeRowsKey]:
         yield from (WholeRowsKey(of) for of in request.dtypes if of is float32)
-
-    def lines(self, key: WholeRowsKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops: one beat of a row per cycle and stage; TURNS cycles to combine

@@ -8,7 +8,7 @@ from math import prod
 
 from ....dtypes import dtype, int8
 from ... import source
-from ...inventory_terms import InventoryRequest, KernelArgument, ManifestTerms
+from ...inventory_terms import InventoryRequest, KernelArgument
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
@@ -29,6 +29,8 @@ def bytes_keys() -> tuple[ConvKey, ConvKey]:
 class _Bytes(BoardConv):
     """Base of both skeletons: int8 operands, int32 sums."""
 
+    result_dtypes = ("int32",)
+
     word = "conv_bytes"
 
     def defines(self, key: ConvKey) -> dict[str, object]:
@@ -48,9 +50,6 @@ class _Bytes(BoardConv):
 
     def helpers(self, key: ConvKey) -> list[str]:
         return []
-
-    def record(self, key: ConvKey) -> ManifestTerms:
-        return ManifestTerms(self.name, ("int32",), ("int8", "int8"), "", "int8")
 
 
 class ConvBytes(_Bytes, Conv):

@@ -10,7 +10,6 @@ from ....dtypes import dtype
 from ....iterator.shape import numel
 from ... import source
 from ...geometry import Geometry, ListField, Long, NamedFields
-from ...inventory_terms import ManifestTerms, table_lines
 from ...key import EntryName
 from ...skeleton import BoardSkeleton, Skeleton
 from ...source import element_defines, element_helpers
@@ -85,13 +84,7 @@ class BoardConv(ConvSkeleton, BoardSkeleton[ConvKey]):
     """Base of the convolution skeletons that images may contain."""
 
     word = "conv"
-
-    def record(self, key: ConvKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, (dtype_name,), (dtype_name, dtype_name), "", dtype_name)
-
-    def lines(self, key: ConvKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+    operand_dtypes = (None, None)
 
 
 def serves(dtype: dtype) -> bool:

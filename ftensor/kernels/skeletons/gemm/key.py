@@ -12,7 +12,7 @@ from ....dtypes import dtype
 from ....iterator.shape import numel
 from ... import source
 from ...geometry import Geometry, ListField, NamedFields
-from ...inventory_terms import ManifestTerms, Option, table_lines
+from ...inventory_terms import Option
 from ...skeleton import BoardSkeleton, Parameter
 from ...workload import Ints, KernelLaunch, PipelinedLoop, distance, operator_cycles
 
@@ -77,6 +77,7 @@ class Gemm(BoardSkeleton[GemmKey]):
 
     word = "matmul"
     options = (PARTS,)
+    operand_dtypes = (None, None)
     part = PACKED
     operands_in_order: tuple[str, ...]  # outputs first
     written = 1
@@ -115,12 +116,8 @@ class Gemm(BoardSkeleton[GemmKey]):
     def helpers(self, key: GemmKey) -> list[str]:
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "gemm.h"]
 
-    def record(self, key: GemmKey) -> ManifestTerms:
-        dtype_name = key.dtype.name
-        return ManifestTerms(self.name, (dtype_name,), (dtype_name, dtype_name), "", dtype_name)
-
     def lines(self, key: GemmKey) -> tuple[str, ...]:
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
+        return (*super().lines(key), f'parts = ["{self.part}"]')
 
     def hardware(self, key: GemmKey) -> GemmKey:
         """Ignores `fused`: hardware rounds products in any case (FT_NO_FMA)."""
