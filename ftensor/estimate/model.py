@@ -12,7 +12,7 @@ from ..kernels.workload import (
     BURST_BEATS,
     BURST_BYTES,
     DIVISION_CYCLES,
-    LATENCY,
+    MEMORY_LATENCY,
     OUTSTANDING,
     OUTSTANDING_BYTES,
     PIPELINE_DEPTH,
@@ -31,7 +31,7 @@ class Parameters:
 
     # Nanoseconds from a read request to its data. Vitis HLS assumes 64 cycles for an m_axi port
     # (UG1399); at the 300 MHz of its platforms that is 213 ns.
-    latency: float = LATENCY / 0.3
+    latency: float = MEMORY_LATENCY / 0.3
     # Cycles without data between two write bursts of a port. From the 256-bit rows of
     # axi_burst_performance: 4, 16 and 32 beats reach 50 %, 80 % and 89 % of the port.
     write_gap: int = 4

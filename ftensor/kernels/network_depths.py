@@ -14,7 +14,7 @@ from .workload import LocalMemory
 # Usual depth of a FIFO in beats, so that a pause of one of its processes does not stop the other.
 NETWORK_FIFO_DEPTH = 32
 # Latency of a process in iterations, for FIFOs that bypass other processes.
-LATENCY = 16
+PROCESS_LATENCY = 16
 # Images in the analysis of FIFOs: the first fills the line buffers, the second shows the period.
 IMAGES = 3
 
@@ -48,7 +48,7 @@ class Process:
     memories: tuple[LocalMemory, ...] = ()
     needs: tuple[Needs, ...] = field(default=(), repr=False)
     burst: int = 0
-    latency: int = LATENCY
+    latency: int = PROCESS_LATENCY
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     loads: tuple[int, ...] = ()

@@ -13,7 +13,17 @@ from ..dtypes import dtype, float32, int32
 from ..dtypes.limits import iinfo
 from . import network, network_float
 from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, SOFTMAX, Flow, NetworkKey, NetworkLayer
-from .network_depths import LATENCY, NETWORK_FIFO_DEPTH, FlowFifo, Operators, Process, deepen, divisors, parts_of, same
+from .network_depths import (
+    NETWORK_FIFO_DEPTH,
+    PROCESS_LATENCY,
+    FlowFifo,
+    Operators,
+    Process,
+    deepen,
+    divisors,
+    parts_of,
+    same,
+)
 from .network_windows import window_rows, windows
 from .workload import LocalMemory
 
@@ -282,7 +292,7 @@ class Processes:
                 operators = {("add", "int32"): count} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
             sizes, passed = self._average_arguments(layer)
             sizes = (taps, wide, *sizes, result.beats)
-            latency = network_float.sum_latency(taps) if self.is_float else LATENCY
+            latency = network_float.sum_latency(taps) if self.is_float else PROCESS_LATENCY
             process = Process(f"{name}_averages", "averages", sizes, result.beats, k, passed, latency=latency)
         process = replace(process, operators=tuple(operators.items()), needs=(same(result),))
         return self.add(process, (fifo,), (result,))[0]
@@ -355,7 +365,7 @@ class Processes:
             operators,
             (LocalMemory(groups, bits * p * taps + 32 * p),),
             (lambda n: np.repeat(np.arange(1, n * result.beats // parts + 1), parts),),
-            latency=network_float.product_latency(taps) if self.is_float else LATENCY,
+            latency=network_float.product_latency(taps) if self.is_float else PROCESS_LATENCY,
         )
         if self.loaded:
             memories = (LocalMemory(groups, bits * taps, p), LocalMemory(groups, 32 * p))

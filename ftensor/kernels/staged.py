@@ -49,7 +49,7 @@ MAX_CACHED_BYTES = 1 << 20
 # Most frames of each of several signals, as of rows in a block of a graph file.
 MAX_PERIOD = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
-SLACK, LATENCY = 32, 16
+SLACK, STAGE_LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
 TRANSFORM, FILTER, LOOP, WINDOW, SCATTER = "transform", "filter", "scan", "window", "scatter"
 # The rows that compute units share if all rows of a launch are one signal, which is never split.
@@ -398,7 +398,7 @@ class Stages:
         delays = [0] * len(self.stages)  # beats of the longest rows before the first output beat
         for k, stage in enumerate(self.stages):
             start = max((delays[producer[v]] for v in stage.inputs), default=0)
-            delays[k] = start + LATENCY * (stage.kind != LOAD)
+            delays[k] = start + STAGE_LATENCY * (stage.kind != LOAD)
             delays[k] += self._output_delay(stage, longest)
             for v in stage.inputs:
                 stalls = readers[v] == 1 and self.stages[producer[v]].kind == LOAD
@@ -410,7 +410,7 @@ class Stages:
 
     def _output_delay(self, stage: DataflowStage, longest: int) -> int:
         """Returns the delay of a stage's first output beat in beats of the longest rows, besides
-        LATENCY."""
+        STAGE_LATENCY."""
         key, apart = self.key, -(-longest // self.factor_of(stage))
         if stage.kind == FOLD:
             return key.beats * longest + self.tree_cycles(stage)

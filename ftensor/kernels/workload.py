@@ -64,7 +64,7 @@ def arithmetic(text: str) -> int:
 # Default port width in bytes; inventories choose lanes to fill the width.
 PORT_BYTES = 64
 # Memory latency in cycles, and the outstanding requests of a port that hide it.
-LATENCY, OUTSTANDING = 64, 16
+MEMORY_LATENCY, OUTSTANDING = 64, 16
 # Block RAM buffers the outstanding requests, so wide ports have fewer: 512 beats of 512 bits, the
 # depth of a block RAM, in eight block RAMs.
 OUTSTANDING_BYTES = 32768

@@ -15,7 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from ftensor.kernels.workload import CYCLES, FUNCTION_CYCLES, LATENCY
+from ftensor.kernels.workload import CYCLES, FUNCTION_CYCLES, MEMORY_LATENCY
 
 from .addresses import PORT, Addresses, pointer
 from .compiler import compiled
@@ -140,14 +140,14 @@ class _Intervals(Addresses):
             if name in carried:
                 arrived = self._arrivals(loop, {name: 0.0})
             else:
-                cost = LATENCY if name.startswith(PORT) else int(name in apart and name not in self.registers)
+                cost = MEMORY_LATENCY if name.startswith(PORT) else int(name in apart and name not in self.registers)
                 arrived = self._arrivals(loop, {one.result: float(cost) for one in accesses[name][0]})
             row = weights[name] = {}
             for to, phi in carried.items():
                 ends = [arrived.get(v) for v, block in incoming(phi) if block in loop.blocks]
                 row[to] = max((end for end in ends if end is not None), default=-1.0)
             for to in memory:
-                cost = LATENCY if to.startswith(PORT) else int(to not in self.registers)
+                cost = MEMORY_LATENCY if to.startswith(PORT) else int(to not in self.registers)
                 ends = [arrived.get(id(one)) for one in accesses[to][1]]
                 least = max((end for end in ends if end is not None), default=-1.0)
                 row[to] = -1.0 if least < 0 else (least + cost) / memory[to]
@@ -170,7 +170,7 @@ class _Intervals(Addresses):
             if one.op == "load":
                 memory = self.root(pointer(one))
                 if memory.startswith(PORT):
-                    return LATENCY, f"writes what a port has answered to {', '.join(sorted(memories))}"
+                    return MEMORY_LATENCY, f"writes what a port has answered to {', '.join(sorted(memories))}"
                 if memory not in memories:
                     todo += [value(store.parts[0]) for store in stores if self.root(pointer(store)) == memory]
             elif one.op == "phi":
@@ -288,7 +288,7 @@ class _Intervals(Addresses):
         sum of them."""
         if one.op == "load":
             if self.root(pointer(one)).startswith(PORT):
-                return LATENCY
+                return MEMORY_LATENCY
             return LOCAL_READ if self._is_local(one) else 0
         if one.op == "call":
             name = callee(one)

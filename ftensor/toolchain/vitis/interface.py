@@ -12,7 +12,7 @@ from ...errors.build import bad_bank
 from ...kernels.channels import channels, nearest_channels
 from ...kernels.inventory_terms import KernelArgument
 from ...kernels.source import width
-from ...kernels.workload import COMPACT, LATENCY, requests
+from ...kernels.workload import COMPACT, MEMORY_LATENCY, requests
 from ...terminal import counted
 from ..group import BANKS, KernelGroup, arguments
 from .text import describe
@@ -140,7 +140,7 @@ def interfaces(group: KernelGroup) -> list[str]:
         )
         lines.append(
             f"#pragma HLS INTERFACE m_axi port={name} bundle={bundle_of[name].name} offset=slave"
-            f" latency={LATENCY} {limits} max_widen_bitwidth=512"
+            f" latency={MEMORY_LATENCY} {limits} max_widen_bitwidth=512"
         )
     lines += [f"#pragma HLS INTERFACE s_axilite port={a.name}" for a in arguments(group)]
     return [*lines, "#pragma HLS INTERFACE s_axilite port=return"]
