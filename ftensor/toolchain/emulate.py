@@ -317,7 +317,7 @@ class Builder(threading.Thread):
         return GrowingImage(folder, self.said.waiting)
 
 
-class BuildStatus:
+class BuildStatus(Progress):
     """Reports progress on stderr: a temporary line on a terminal, otherwise an occasional line."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -370,12 +370,6 @@ class BuildStatus:
         elif now - self.spoken >= QUIET and not logs.is_quiet():
             self.spoken = now
             print(text, file=self.stream, flush=True)
-
-    def ended(self, name: str, result: str, seconds: float) -> None:
-        """Does nothing: `show` reports progress."""
-
-    def close(self) -> None:
-        """Does nothing: `clear` removes the line."""
 
     def clear(self) -> None:
         """Adds the time of this build to the total, and clears the line for the program's

@@ -7,7 +7,7 @@ fold elsewhere is a reduction; here it is `kernels.network.Fold`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import log
@@ -57,6 +57,16 @@ MAX_PARTS = 24
 MAX_CYCLES = 1 << 62
 
 
+def within_limits(shares: Iterable[float]) -> bool:
+    """True if each share is at most its limit in `SHARE`."""
+    return all(part <= most for part, most in zip(shares, SHARE))
+
+
+def fullness(shares: Iterable[float]) -> float:
+    """Returns the largest share as a part of its limit in `SHARE`."""
+    return max(part / most for part, most in zip(shares, SHARE))
+
+
 class Folding(NamedTuple):
     """A folded network on a board, with the shares of the resources in the order of NAMES. `cuts` are
     the layers at which the kernels of a linked network begin, all but the first one, and `dies` the
@@ -71,12 +81,12 @@ class Folding(NamedTuple):
     @property
     def fits(self) -> bool:
         """True if the network takes at most `SHARE` of each resource."""
-        return all(part <= most for part, most in zip(self.shares, SHARE))
+        return within_limits(self.shares)
 
     @property
     def fits_dies(self) -> bool:
         """True if each kernel takes at most `SHARE` of each resource of its die."""
-        return all(part <= most for shares in self.dies for part, most in zip(shares, SHARE))
+        return all(map(within_limits, self.dies))
 
 
 def fold_network(
@@ -145,21 +155,24 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
     """Returns the error for a network that does not fit; it names how many of the first layers
     would fit."""
     key, board = found.key, found.board
-    cuts = cuts_of(key)
 
     def fits(count: int) -> bool:
         part = replace(key, layers=key.layers[:count])
         trial = _trial(part, board, cycles, given)
         return trial.trips <= cycles and trial.fits(_port_shares(part, board, trial))
 
+    return errors.network_too_large(key.name, board.title, least, shares_text(found.shares), fitting_part(key, fits))
+
+
+def fitting_part(key: NetworkKey, fits: Callable[[int], bool]) -> str:
+    """Returns, as text, how many of a network's first layers fit a board; `fits` tells it for a number
+    of layers."""
+    cuts = cuts_of(key)
     # A longer part may take less: its result, which the kernel buffers once to store it, may be
     # smaller.
     tried = cuts[:: -max(1, -(-len(cuts) // MAX_PARTS))]
     count = next((cut for cut in tried if fits(cut)), 0)
-    fitting_part = (
-        f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
-    )
-    return errors.network_too_large(key.name, board.title, least, shares_text(found.shares), fitting_part)
+    return f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
 
 
 class _Trial(NamedTuple):
@@ -172,7 +185,7 @@ class _Trial(NamedTuple):
 
     def fits(self, port_shares: tuple[float, ...] = NO_SHARES) -> bool:
         """True if the network takes at most `SHARE` of each resource, `port_shares` included."""
-        return all(part <= most for part, most in zip(plus(self.shares, port_shares), SHARE))
+        return within_limits(plus(self.shares, port_shares))
 
 
 def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
@@ -200,7 +213,7 @@ def _trial(
             break
         over = [part > most for part, most in zip(plus(trials[-1].shares, port_shares), SHARE)]
         weights = tuple(weight * (DEARER if much else 1) for weight, much in zip(weights, over))
-    return min(trials, key=lambda trial: max(part / most for part, most in zip(plus(trial.shares, port_shares), SHARE)))
+    return min(trials, key=lambda trial: fullness(plus(trial.shares, port_shares)))
 
 
 def _weighted_trial(

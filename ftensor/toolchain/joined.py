@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 from ..image.manifest import JOINED
-from ..kernels import source as kernel_source
 from ..kernels.linked_keys import BEGIN, LinkedGraph, StageKey
 from ..kernels.network_parts import LinkedKey, NetworkPart, streams_of
 from ..kernels.source import fill
@@ -14,6 +13,7 @@ from .group import KernelGroup, arguments
 from .vitis import linked, network
 from .vitis.interface import parameter_list
 from .vitis.staged import Text
+from .vitis.text import file_settings
 
 
 class _Stream(NamedTuple):
@@ -88,8 +88,7 @@ def _graph(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> _Joined:
     for edge, stream in zip(graph.edges, begin.joins, strict=True):
         for (k, _), unit in ((edge.source, stream.source), (edge.target, stream.to)):
             kernels[k] = by_name[_kernel_of(unit)]
-    settings = kernel_source.settings(begin.kind.compute(begin.members[0]), key.lanes, True, "slab")
-    headers = [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"]
+    headers = file_settings(begin, begin.members[0])
     headers += [f'#include "ftensor/{name}.h"' for name in ("vitis/process", "dialect/vitis", "fused")]
     c_type = lambda value: linked.WORD if value < 0 else graph_text.fifo_type(value)  # noqa: E731
     streams = tuple(_Stream(edge.name, c_type(edge.value), edge.source, edge.target) for edge in graph.edges)

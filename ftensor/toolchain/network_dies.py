@@ -3,7 +3,7 @@ one die."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
@@ -19,12 +19,13 @@ from .area.cores import NONE
 from .area.fit import area, board_shares, memory_resources, shares_text
 from .folding import (
     MAX_CYCLES,
-    MAX_PARTS,
     ONE_BY_ONE,
     SHARE,
     STEP,
     Folding,
+    fitting_part,
     fold_network,
+    fullness,
     layer_names,
     process_resources,
 )
@@ -45,7 +46,7 @@ def on_dies(
     """
     if structure not in (None, DATAFLOW, LINKED):
         raise errors.bad_structure(structure)
-    one_die = _worst(tuple(part * found.board.chip.slrs for part in found.shares)) <= 1
+    one_die = fullness(part * found.board.chip.slrs for part in found.shares) <= 1
     if structure == DATAFLOW or (structure is None and one_die):
         return found
     split = _split(found)
@@ -61,10 +62,6 @@ def on_dies(
             raise _too_large(split, ONE_BY_ONE if cycles is None else f"{cycles} cycles an image")
         split = _split(fold_network(network, found.board, more, dict(given)))
     return split
-
-
-def _worst(shares: Sequence[float]) -> float:
-    return max(part / most for part, most in zip(shares, SHARE))
 
 
 def _split(found: Folding) -> Folding:
@@ -117,17 +114,15 @@ def _resources_of_layers(key: NetworkKey, board: Board) -> np.ndarray:
 def _too_large(split: Folding, least: str) -> errors.GraphError:
     """Returns the error for a network whose parts do not fit dies; it names how many of the first
     layers would fit."""
-    key, board, possible = split.key, split.board, cuts_of(split.key)
+    key, board = split.key, split.board
 
     def fits(count: int) -> bool:
         first = parts_of_network(key, (count,))[0].layers
         return _split(split._replace(key=first)).fits_dies
 
-    tried = possible[:: -max(1, -(-len(possible) // MAX_PARTS))]
-    count = next((cut for cut in tried if fits(cut)), 0)
-    fitting = f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
     shares = "; ".join(f"SLR{k} {shares_text(one)}" for k, one in enumerate(split.dies))
-    return errors.network_too_large(key.name, board.title, f"{least}, a kernel on each die", shares, fitting)
+    what = f"{least}, a kernel on each die"
+    return errors.network_too_large(key.name, board.title, what, shares, fitting_part(key, fits))
 
 
 def report(found: Folding) -> str:

@@ -25,7 +25,7 @@ from ..kernels.graph_text import (
 )
 from ..kernels.key import Port
 from ..kernels.row_loop import RowLoop
-from ..kernels.signal_stages import RowTransform
+from ..kernels.signal_stages import RowFilter, RowTransform
 from ..kernels.skeletons.feedback import feedback_key, stage_interval
 from ..kernels.skeletons.fused import functions, spelled
 from ..kernels.staged import ELEMENTS, FOLD, LOAD, DataflowStage, Fifo, StagedKey, Stages, stage_kind, value_type
@@ -132,10 +132,18 @@ class StageText(ABC):
             "states": str(states),
         }
 
+    def port(self, stage: DataflowStage) -> Port:
+        """Returns the operand that a stage reads, or the result that it writes."""
+        return (self.key.ins if stage.kind == LOAD else self.key.outs)[stage.port]
+
+    def moved_fifos(self, k: int, stage: DataflowStage) -> list[Fifo]:
+        """Returns the FIFOs of a stage that reads an operand or writes a result."""
+        load = stage.kind == LOAD
+        return self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
+
     def shape(self, stage: DataflowStage) -> str:
         """Returns the name of the template of a stage that reads an operand or writes a result."""
-        key, load = self.key, stage.kind == LOAD
-        port = (key.ins if load else key.outs)[stage.port]
+        key, load, port = self.key, stage.kind == LOAD, self.port(stage)
         return (
             f"{stage.kind}_"
             + {
@@ -151,10 +159,9 @@ class StageText(ABC):
             }[port.kind]
         )
 
-    def moved(self, stage: DataflowStage, fifos: Sequence[Fifo]) -> dict[str, Any]:
+    def moved(self, k: int, stage: DataflowStage) -> dict[str, Any]:
         """Returns a template's texts for a stage that reads an operand or writes a result."""
-        key, load = self.key, stage.kind == LOAD
-        port = (key.ins if load else key.outs)[stage.port]
+        key, load, port, fifos = self.key, stage.kind == LOAD, self.port(stage), self.moved_fifos(k, stage)
         framed = port.kind in (FRAMES, REFLECTED)
         return {
             "port": f"in_{stage.port}" if load else f"out{stage.port}",
@@ -237,6 +244,24 @@ class StageText(ABC):
             "reads": [f"w = {self.take(into)};"],
             "steps": steps.lines,
             "writes": [self.give(f, "w") for _, some in self.outputs(k, stage) for f in some],
+        }
+
+    def filter_fifos(self, k: int, stage: DataflowStage) -> list[Fifo]:
+        """Returns the FIFOs of the signal and of the taps of a stage that filters rows."""
+        fifos = {f.value: f for f in self.stages.input_fifos(k)}
+        return [fifos[v] for v in self.key.calls[stage.calls[0]].operands]
+
+    def filtered(self, k: int, stage: DataflowStage) -> dict[str, Any]:
+        """Returns a template's texts for a stage that filters rows."""
+        function, row = self.key.calls[stage.calls[0]].function, self.row(stage)
+        assert isinstance(function, RowFilter)
+        sample, tap = (value_type(self.key.dtypes[f.value]) for f in self.filter_fifos(k, stage))
+        return {
+            "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
+            "type": sample,
+            "tap": tap,
+            "samples": f"(long){function.rows or 'rows'} * {row['length']}",
+            **row,
         }
 
     def looped(self, k: int, stage: DataflowStage) -> dict[str, Any]:

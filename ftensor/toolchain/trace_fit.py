@@ -31,7 +31,7 @@ from ..kernels.workload import COMPACT, KernelLaunch
 from . import counting
 from .area.cores import NAMES
 from .area.fit import Fit, area, board_shares, fit
-from .folding import SHARE
+from .folding import SHARE, within_limits
 from .group import KernelGroup, free_name
 from .inventory.keys import fallback_key, row_named
 from .inventory.read import keys_of_spec, parse, parts
@@ -152,7 +152,12 @@ def groups_of(keys: Iterable[Key], structure: str = "dataflow") -> tuple[KernelG
 
 def fits(usage: Fit) -> bool:
     """True if the tools place an image without a warning: shares as of graphs, ports as of images."""
-    return not usage.crowded and all(part <= most for part, most in zip(usage.shares.values(), SHARE))
+    return not usage.crowded and within_limits(usage.shares.values())
+
+
+def _scarcest(usage: Fit) -> int:
+    """Returns the index in NAMES of the resource that is nearest to its limit, or the furthest beyond it."""
+    return max(range(len(SHARE)), key=lambda k: usage.shares[NAMES[k]] / SHARE[k])
 
 
 def narrowed(
@@ -168,7 +173,7 @@ def narrowed(
         usage = fit(groups, board)
         if fits(usage):
             return BoardImage(now, usage, structure)
-        worst = max(range(len(SHARE)), key=lambda k: usage.shares[NAMES[k]] / SHARE[k])
+        worst = _scarcest(usage)
         steps: list[tuple[float, list[Key]]] = []
         for group in groups:
             members = set(group.members)
@@ -268,7 +273,7 @@ def kept_on_board(asked: Sequence[Key], found: Mapping[Key, Times], board: Board
     returns no kernels if they do not fit."""
     kept = list(asked)
     while not fits(usage := _narrowest(kept, board)):
-        worst = max(range(len(SHARE)), key=lambda k: usage.shares[NAMES[k]] / SHARE[k])
+        worst = _scarcest(usage)
         removals = [one for group in usage.groups for one in _removals(group, kept, worst)]
         if not removals:
             return []

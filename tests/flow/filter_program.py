@@ -159,7 +159,7 @@ def build(folder: str) -> None:
     """Builds one image of all chains, each with another number of lanes, and of a kernel of filters
     alone."""
     from ftensor.toolchain.csim import CSim
-    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.jobs.progress import Progress
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
@@ -168,7 +168,7 @@ def build(folder: str) -> None:
         key = key_of(chain, folder)
         lanes = lanes_of(key)
         groups.append(KernelGroup(chain.name, (replace(key, lanes=lanes[chain.k % len(lanes)]),)))
-    done = make(Request("filters", tuple(groups), "", Path(folder)), CSim(), Quiet())
+    done = make(Request("filters", tuple(groups), "", Path(folder)), CSim(), Progress())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 

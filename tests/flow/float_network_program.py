@@ -46,12 +46,12 @@ def images(n: int) -> ft.Tensor:
 def build(folder: Path, weights: str = "text") -> None:
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
-    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.jobs.progress import Progress
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
     files = ft.jit(network()).export(str(folder / "floats"), images(2), target="u55c", cycles=1000, weights=weights)
-    done = make(Request("floats", tuple(expand(read(files.inventory))), "", folder), CSim(), Quiet())
+    done = make(Request("floats", tuple(expand(read(files.inventory))), "", folder), CSim(), Progress())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 

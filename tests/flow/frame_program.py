@@ -151,7 +151,7 @@ def export(folder: str) -> None:
 def build(folder: str) -> None:
     """Builds one image of all chains."""
     from ftensor.toolchain.csim import CSim
-    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.jobs.progress import Progress
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
@@ -159,7 +159,7 @@ def build(folder: str) -> None:
     for chain in CHAINS:
         key = key_of(chain, folder)
         groups.append(KernelGroup(chain.name, (replace(key, lanes=lanes_of(key)[chain.narrower]),), units=2))
-    done = make(Request("frames", tuple(groups), "", Path(folder)), CSim(), Quiet())
+    done = make(Request("frames", tuple(groups), "", Path(folder)), CSim(), Progress())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 

@@ -55,14 +55,14 @@ LINKED = '[[graph]]\nfile = "digits.json"\nstructure = "linked"\ncuts = [1, 5]\n
 def build(folder: Path, weights: str = "text", structure: str = "") -> None:
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
-    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.jobs.progress import Progress
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
     files = ft.jit(digits()).export(str(folder / "digits"), images(2), target="kv260", weights=weights)
     if structure == "linked":
         files.inventory.write_text(LINKED)
-    done = make(Request("digits", tuple(expand(read(files.inventory))), "", folder), CSim(), Quiet())
+    done = make(Request("digits", tuple(expand(read(files.inventory))), "", folder), CSim(), Progress())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 

@@ -110,7 +110,7 @@ def build(folder: str) -> None:
     needed."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
-    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.jobs.progress import Progress
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
@@ -123,7 +123,7 @@ def build(folder: str) -> None:
     Stages.fifos = cached_property(fifos)  # type: ignore[assignment]
     Stages.fifos.__set_name__(Stages, "fifos")
     groups = [g for k in range(len(CASES)) for g in expand(read(f"{folder}/{file(k)}.toml"))]
-    done = make(Request("staged", tuple(groups), "", Path(folder)), CSim(), Quiet())
+    done = make(Request("staged", tuple(groups), "", Path(folder)), CSim(), Progress())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 

@@ -139,7 +139,7 @@ def build(folder: str) -> None:
     channels, and of the copy of written arguments."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
-    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.jobs.progress import Progress
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
@@ -150,7 +150,7 @@ def build(folder: str) -> None:
         key = key_of(stencil, folder)
         key = replace(key, lanes=key.lanes >> stencil.narrower)
         groups.append(KernelGroup(stencil.name, (key,), units=3, banks="HBM[0:7]"))
-    done = make(Request("stencils", tuple(groups), "", Path(folder)), CSim(), Quiet())
+    done = make(Request("stencils", tuple(groups), "", Path(folder)), CSim(), Progress())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 

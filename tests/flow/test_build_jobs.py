@@ -113,7 +113,7 @@ def test_missing_compiler_gives_one_message(here):
 
 
 def test_all_workers_run_at_once(here):
-    class Watch(progress.Quiet):
+    class Watch(progress.Progress):
         most = 0
 
         def show(self, running, remaining):

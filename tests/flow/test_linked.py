@@ -24,7 +24,7 @@ from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.csim import CSim
 from ftensor.toolchain.group import KernelGroup, StreamConnection, arguments
 from ftensor.toolchain.inventory.read import expand, read
-from ftensor.toolchain.jobs.progress import Quiet
+from ftensor.toolchain.jobs.progress import Progress
 from ftensor.toolchain.make import Request, build, commands, prepare
 from ftensor.toolchain.vitis.source import copy_headers, source
 from ftensor.toolchain.vitis.target import Vitis
@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The image of one graph with a kernel for each stage."""
     path = tmp_path_factory.mktemp("linked")
     groups = exported(path, "centred", centred)
-    built = build(Request("linked", groups, "", path / "out"), CSim(), Quiet())
+    built = build(Request("linked", groups, "", path / "out"), CSim(), Progress())
     assert built.image is not None, [o.job.log.read_text() for o in built.failures]
     return path
 
@@ -76,7 +76,7 @@ def test_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) -> N
     starts."""
     image = folder / "out" / "linked.xclbin"
     one = exported(folder, "centred", centred, "dataflow")
-    built = build(Request("whole", one, "", folder / "whole"), CSim(), Quiet())
+    built = build(Request("whole", one, "", folder / "whole"), CSim(), Progress())
     assert built.image is not None
     assert run(image) == run(built.image)
     manifest = image_of(image).manifest
@@ -115,7 +115,7 @@ def test_too_shallow_streams_are_reported(folder: Path) -> None:
     joins = tuple(replace(join, depth=MIN_DEPTH) for join in groups[0].joins)
     assert joins != groups[0].joins
     shallow = (replace(groups[0], joins=joins), *groups[1:])
-    built = build(Request("shallow", shallow, "", folder / "out"), CSim(), Quiet())
+    built = build(Request("shallow", shallow, "", folder / "out"), CSim(), Progress())
     assert {o.result for o in built.outcomes} == {"reused"} and built.image is not None
     said = run(built.image, "stuck").splitlines()
     assert len(said) == 2 and said[0] == said[1]
@@ -219,13 +219,13 @@ def test_vitis_connects_ports_of_one_type(
     (tmp_path / "v++").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    built = build(Request("hw", groups, "", tmp_path / "hw"), Vitis("hw", PLATFORM), Quiet())
+    built = build(Request("hw", groups, "", tmp_path / "hw"), Vitis("hw", PLATFORM), Progress())
     assert built.image is not None, [o.job.log.read_text() for o in built.failures]
     image = image_of(built.image)
     assert len(image.manifest.kernels_of(image.manifest.entries[0])) == 3
     cut = replace(groups[0], joins=groups[0].joins[1:])
     request = Request("cut", (cut, *groups[1:]), "", tmp_path / "hw")
-    (failed,) = build(request, Vitis("hw", PLATFORM), Quiet()).failures
+    (failed,) = build(request, Vitis("hw", PLATFORM), Progress()).failures
     assert "nothing is connected to" in failed.job.log.read_text()
 
 

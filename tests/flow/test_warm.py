@@ -16,7 +16,7 @@ from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
 from ftensor.runtime.launch_cache import IN_BATCH, MAX_BATCH, KernelTable, LaunchTable, batch_source, batches
 from ftensor.runtime.opencl.backend import OpenCLBackend
 from ftensor.runtime.targets import CSIM, csim_compiler
-from ftensor.toolchain.jobs.progress import Quiet
+from ftensor.toolchain.jobs.progress import Progress
 from ftensor.warm.command import compile_all, everything, named, programs_for
 
 from .. import forked
@@ -55,7 +55,7 @@ def test_warm_cache_leaves_nothing_to_compile(backend: Backend, monkeypatch: pyt
     name."""
     programs = programs_for(backend, OPS[:3], [float32])
     assert not any(backend.has_built(program) for program in programs)
-    assert compile_all(programs, 2, Quiet()) == 0
+    assert compile_all(programs, 2, Progress()) == 0
     assert all(backend.has_built(program) for program in programs)
     if isinstance(backend, OpenCLBackend):
 

@@ -10,10 +10,10 @@ from ...image.file import stages
 from ...kernels import element_function, holes, source
 from ...kernels.element_function import STATE_NAMES, undefine_lines, with_vector_operands
 from ...kernels.holes import hole_definitions
-from ...kernels.key import BY_VALUE, KIND_NAMES, KernelKey, Port
+from ...kernels.key import BY_VALUE, KernelKey, Port
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import OPERAND_NAMES, parameters
-from ..group import KernelArgument, KernelGroup, arguments, port_slots, values
+from ..group import KernelArgument, KernelGroup, arguments, describe_operands, port_slots, values
 
 PORT_WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 
@@ -48,9 +48,7 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
 
 def title(opcode: int, key: KernelKey) -> str:
     """Describes a member: opcode, op, dtypes and layout."""
-    ins = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.ins)
-    outs = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.outs)
-    return f"opcode {opcode}: {key.name} ({ins}) -> {outs}, computed in {key.compute.name}"
+    return f"opcode {opcode}: {key.name} {describe_operands(key)}"
 
 
 def vector(word: str, lanes: int) -> str:

@@ -14,7 +14,7 @@ from ...kernels import element_function, fused, source
 from ...kernels.graph_text import EVERY_BLOCK, FRAMES, HALO, PER_BLOCK, REFLECTED, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
 from ...kernels.row_pass_macros import c_functions_with_own_state
-from ...kernels.signal_stages import RowFilter, RowTransform
+from ...kernels.signal_stages import RowTransform
 from ...kernels.source import fill
 from ...kernels.staged import (
     ELEMENTS,
@@ -240,14 +240,13 @@ class _ChannelText(StageText):
     def _moves(self, k: int, stage: DataflowStage, head: dict[str, str]) -> str:
         """Returns a kernel that reads an operand or writes a result."""
         key, load = self.key, stage.kind == LOAD
-        p, value = (key.ins[stage.port], stage.port) if load else (key.outs[stage.port], stage.inputs[0])
+        p, value = self.port(stage), stage.port if load else stage.inputs[0]
         name, offset, *_ = self.records[k].arguments
         if p.kind in (REFLECTED, HALO) or (p.kind == FRAMES and key.signal):
             raise no_stage_for_intel(stage.name)
         if p.kind == SHARED_ROW and not load and key.length % key.lanes:  # a last row that ends within a beat
             raise no_stage_for_intel(stage.name)
-        fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
-        moved, halves, shape = self.moved(stage, fifos), p.dtype.name in source.HALF_DTYPES, self.shape(stage)
+        moved, halves, shape = self.moved(k, stage), p.dtype.name in source.HALF_DTYPES, self.shape(stage)
         before, beats = self.rows_before(p, value, "begin"), moved["beats"]
         cached_beats = key.cached_beats(stage.port) if load else 0
         starts = {PER_BLOCK: "begin % PERIOD", EVERY_BLOCK: f"begin % PERIOD * {beats}"}
@@ -272,20 +271,15 @@ class _ChannelText(StageText):
 
     def _filters(self, k: int, stage: DataflowStage, head: dict[str, str]) -> str:
         """Returns a kernel that filters rows."""
-        key, (c,) = self.key, stage.calls
-        function, schedule = key.calls[c].function, self.stages.filter_schedule(stage)
-        assert isinstance(function, RowFilter)
-        signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
-        sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
-        row = self.row(stage)
+        schedule, texts = self.stages.filter_schedule(stage), self.filtered(k, stage)
+        function, sample, tap = schedule.row_filter, texts["type"], texts["tap"]
+        signal, taps = self.filter_fifos(k, stage)
         kinds = ("tap_complex" if tap != "float" else "tap_real") if sample != "float" else "tap_float"
         return self.fill(
             "filter",
             {
                 **head,
-                "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
-                "type": sample,
-                "tap": tap,
+                **texts,
                 "count": str(function.taps),
                 "places": str(schedule.places),
                 "stride": str(function.stride),
@@ -296,7 +290,6 @@ class _ChannelText(StageText):
                 "first": str(schedule.first),
                 "line": str(schedule.line),
                 "ahead": str(schedule.first + function.before),
-                "samples": f"(long){function.rows or 'rows'} * {row['length']}",
                 "product": f"ft_{kinds}_product",
                 "sum": f"ft_tap_sum_{'complex' if sample != 'float' else 'float'}",
                 "plain": f"ft_plain_zero_{'complex' if sample != 'float' else 'float'}",
@@ -304,7 +297,6 @@ class _ChannelText(StageText):
                 "read": self.take(signal),
                 "read_tap": self.take(taps),
                 "writes": [self.give(f, "packed") for _, some in self.outputs(k, stage) for f in some],
-                **row,
             },
         )
 

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from ... import logs
 
@@ -15,8 +15,8 @@ REDRAW = 0.1  # seconds between two drawings of the bar
 QUIET = 15.0  # seconds between two lines without a terminal
 
 
-class Progress(Protocol):
-    """Receives the events of the job runner."""
+class Progress:
+    """Receives the events of the job runner; by default prints nothing."""
 
     def start(self, total: int, done: int) -> None:
         """`total` jobs begin; `done` of them are up to date."""
@@ -31,23 +31,7 @@ class Progress(Protocol):
         """Called after all jobs ended."""
 
 
-class Quiet:
-    """Prints nothing."""
-
-    def start(self, total: int, done: int) -> None:
-        """Does nothing."""
-
-    def ended(self, name: str, result: str, seconds: float) -> None:
-        """Does nothing."""
-
-    def show(self, running: Sequence[str], remaining: float | None) -> None:
-        """Does nothing."""
-
-    def close(self) -> None:
-        """Does nothing."""
-
-
-class Bar:
+class Bar(Progress):
     """Progress on a terminal: one line that is redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -126,7 +110,7 @@ def reporter(stream: TextIO | None = None) -> Progress:
     """Returns a bar if `stream` (default: standard error) is a terminal, else lines; nothing is
     printed under --quiet."""
     if logs.is_quiet():
-        return Quiet()
+        return Progress()
     stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Lines(stream)
 

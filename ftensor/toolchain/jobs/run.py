@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors.build import folder_in_use, no_compiler_program
-from .progress import Progress, Quiet
+from .progress import Progress
 from .workspace import Job, State
 
 
@@ -156,7 +156,7 @@ def run(
     A failed job does not stop the others. On KeyboardInterrupt and SystemExit, ends the running
     compilers, removes their partial outputs, and lets the exception propagate.
     """
-    progress = progress or Quiet()
+    progress = progress or Progress()
     outcomes: dict[str, Outcome] = {}
     waiting = []
     for job in jobs:

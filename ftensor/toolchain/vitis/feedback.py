@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import cast
 
-from ...kernels import source as kernel_source
 from ...kernels.skeletons.feedback import FeedbackGeometry, FeedbackKey, steps_interval
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
 from .staged import namespaced_functions
-from .text import fill
+from .text import file_settings, fill
 
 
 def source(group: KernelGroup) -> str:
     """Returns the text of a loop's kernel."""
     key = cast("FeedbackKey", group.members[0])
     holes = group.kind.holes(key, "vitis")  # type: ignore[attr-defined]
-    settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
     fields = {name: value.replace("(g)", "geometry") for name, value in FeedbackGeometry.words().items()}
     of_item = {name: [line.replace("(i)", "(item)") for line in holes[f"{name}(i)"]] for name in _OF_ITEM}
     return fill(
         "feedback.cpp",
         {
             "title": title(group),
-            "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+            "settings": file_settings(group, key),
             "units": "\n\n".join(namespaced_functions(key)),
             "name": group.name,
             "parameters": parameter_list(group),

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import cast
 
 from ...kernels import fused
-from ...kernels import source as kernel_source
 from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.staged import FOLD, StagedKey
 from ...terminal import counted
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
 from .staged import Text, headers, namespaced_functions
-from .text import fill
+from .text import file_settings, fill
 
 WORD = "uint64_t"  # element type of the streams that carry the row count and scalars to kernels
 
@@ -23,7 +22,6 @@ def source(group: KernelGroup) -> str:
     key = cast("StageKey", group.members[0])
     stages = Text(KernelGroup("stage", (key.graph,)))
     unit_graph = key.graph if key.kind != BEGIN else _empty_graph(key.graph)
-    settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
     text, calls, fifos = "", list[str](), list[str]()
     if key.kind != BEGIN:
         text, calls, fifos = stages.stage(key.stage_index, key.stage)
@@ -46,7 +44,7 @@ def source(group: KernelGroup) -> str:
         {
             "title": title(group),
             "comment": comment,
-            "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+            "settings": file_settings(group, key),
             "headers": headers(unit_graph),
             "units": "\n\n".join(namespaced_functions(unit_graph)),
             "length": str(key.graph.length),

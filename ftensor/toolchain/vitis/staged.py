@@ -12,7 +12,7 @@ from ...kernels import source as kernel_source
 from ...kernels.byte_tables import ENTRIES, byte_tables
 from ...kernels.graph_text import REFLECTED, TAPS
 from ...kernels.row_pass_macros import c_functions_with_own_state
-from ...kernels.signal_stages import RowFilter, RowTransform, half_of
+from ...kernels.signal_stages import RowTransform, half_of
 from ...kernels.staged import (
     ELEMENTS,
     FILTER,
@@ -34,7 +34,7 @@ from ..stage_text import StageText, Values, Words, element_functions
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
 from .stencil import scatter_stage, window_stage
-from .text import fill
+from .text import file_settings, fill
 
 
 class HlsSteps(TransformSteps):
@@ -157,7 +157,6 @@ class Text(StageText):
         if REFLECTED in {p.kind for p in key.ins} or key.scatters:
             scalars, passed = [*scalars, "int first", "int total"], [*passed, "begin", "n"]
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
-        settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
         for k, stage in enumerate(self.stages.stages):
             text, stage_calls, stage_fifos = self.stage(k, stage)
@@ -170,7 +169,7 @@ class Text(StageText):
                 "title": title(group),
                 "comment": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
                 "headers": headers(key),
-                "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+                "settings": file_settings(group, key),
                 "units": "\n\n".join(namespaced_functions(key)),
                 "length": str(key.length),
                 "lanes": str(key.lanes),
@@ -223,9 +222,8 @@ class Text(StageText):
     def _moves(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that reads an operand or writes a result."""
         key, load = self.key, stage.kind == LOAD
-        port = (key.ins if load else key.outs)[stage.port]
-        fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
-        wide, c_type, moved = port.kind in VECTOR_KINDS, element_word(port), self.moved(stage, fifos)
+        port, fifos = self.port(stage), self.moved_fifos(k, stage)
+        wide, c_type, moved = port.kind in VECTOR_KINDS, element_word(port), self.moved(k, stage)
         element = _PORT_WORDS.get(c_type, c_type) if wide or c_type == "ft_half" else c_type
         beat, name = f"hls::vector<{element}, {key.lanes}>", moved["port"]
         half = wide and key.is_half[stage.port if load else stage.inputs[0]]
@@ -392,33 +390,20 @@ class Text(StageText):
 
     def _filters(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that filters rows."""
-        key, (c,) = self.key, stage.calls
-        function = key.calls[c].function
-        assert isinstance(function, RowFilter)
-        signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
+        schedule, texts = self.stages.filter_schedule(stage), self.filtered(k, stage)
+        function, (signal, taps) = schedule.row_filter, self.filter_fifos(k, stage)
         out = [f for _, some in self.outputs(k, stage) for f in some]
-        sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
-        row = self.row(stage)
-        constants = (sample, tap, "LANES", function.taps, function.stride, function.before)
-        head = {
-            "constants": ", ".join(map(str, constants)),
-            "type": sample,
-            "tap": tap,
-            "entering": f"{stage.name}_taps",
-            "taps": taps.name,
-            "samples": f"(long){function.rows or 'rows'} * {row['length']}",
-        }
+        constants = (texts["type"], texts["tap"], "LANES", function.taps, function.stride, function.before)
+        texts |= {"constants": ", ".join(map(str, constants)), "entering": f"{stage.name}_taps", "taps": taps.name}
         text = self.fill(
-            "filter" if self.stages.filter_schedule(stage).is_even else "decimate",
+            "filter" if schedule.is_even else "decimate",
             {
-                **head,
-                "head": kernel_source.fill("vitis/staged_filter_head.cpp", head).splitlines(),
-                "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
+                **texts,
+                "head": kernel_source.fill("vitis/staged_filter_head.cpp", texts).splitlines(),
                 "name": stage.name,
                 "parameters": f"{self.streams([signal, taps, *out])}, int rows",
                 "from": signal.name,
-                "writes": [f"{f.name}.write(w);" for f in out],
-                **row,
+                "writes": [self.give(f, "w") for f in out],
             },
         )
         return text, [self._call(stage.name, [f.name for f in (signal, taps, *out)], stage)], []

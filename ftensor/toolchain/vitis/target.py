@@ -69,16 +69,8 @@ class Vitis:
             flags += ["--hls.clock", f"{link.hertz(self.clock_mhz)}:{name}"]
         key = content_key(source.digest, *flags, self._version_text)
         output = folders.objects / f"{name}-{key}.xo"
-        command = (
-            "v++",
-            *flags,
-            "-I",
-            file_word(folders.sources),
-            *self._places(folders, name),
-            "-o",
-            file_word(output),
-            file_word(source.path),
-        )
+        places = ["-I", file_word(folders.sources), *self._places(folders, name)]
+        command = ("v++", *flags, *places, "-o", file_word(output), file_word(source.path))
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
     def link_job(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
@@ -88,29 +80,16 @@ class Vitis:
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
         key = content_key(configuration, *flags, self._version_text, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.xclbin"
-        command = (
-            "v++",
-            *flags,
-            "--config",
-            file_word(folders.link_configuration),
-            *self._places(folders, "link"),
-            "-o",
-            file_word(output),
-            *(file_word(job.output) for job in objects),
-        )
+        places = ["--config", file_word(folders.link_configuration), *self._places(folders, "link")]
+        files = [file_word(job.output) for job in objects]
+        command = ("v++", *flags, *places, "-o", file_word(output), *files)
         weight = 10 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def _places(self, folders: Workspace, name: str) -> list[str]:
         """Returns options for separate work folders, since several v++ processes run at once."""
-        return [
-            "--temp_dir",
-            file_word(folders.work / name),
-            "--report_dir",
-            file_word(folders.reports / name),
-            "--log_dir",
-            file_word(folders.logs / name),
-        ]
+        places = {"--temp_dir": folders.work, "--report_dir": folders.reports, "--log_dir": folders.logs}
+        return [word for option, folder in places.items() for word in (option, file_word(folder / name))]
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
         """Returns the memories as in link.cfg."""

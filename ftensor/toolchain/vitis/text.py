@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...dtypes import dtype
 from ...kernels import element_function, source
-from ...kernels.key import KIND_NAMES, KernelKey, Port
+from ...kernels.key import KernelKey, Key, Port
 from ...kernels.source import OPERAND_NAMES
-from ..group import KernelGroup, element_word, is_wide, port_slots, slot_type, values
+from ..group import KernelGroup, describe_operands, element_word, is_wide, port_slots, slot_type, values
 
 # The replacement of a macro: a text, or for a macro with parameters a function that returns one.
 Word = str | Callable[..., str]
@@ -62,6 +62,12 @@ def arguments(text: str, at: int) -> tuple[list[str], int]:
             parts.append(text[start:k])
             start = k + 1
     raise AssertionError(f"a parenthesis stays open: {text[at:]}")
+
+
+def file_settings(group: KernelGroup, key: Key) -> list[str]:
+    """Returns the settings of a file with the HLS C++ of `key`, whose loops have no stride of a grid."""
+    settings = source.settings(group.kind.compute(key), key.lanes, True, "slab")
+    return [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"]
 
 
 def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:
@@ -240,9 +246,7 @@ def space_of(key: KernelKey) -> str:
 
 def describe(key: KernelKey) -> str:
     """Describes a member: op, dtypes and layout."""
-    ins = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.ins)
-    outs = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.outs)
-    return f"{key.name}: ({ins}) -> {outs}, computed in {key.compute.name}"
+    return f"{key.name}: {describe_operands(key)}"
 
 
 def value_lines(key: KernelKey, used_text: str) -> tuple[list[str], list[str]]:
