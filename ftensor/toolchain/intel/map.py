@@ -28,7 +28,7 @@ def text(group: KernelGroup) -> str:
     widths = widths_of(group)
     parts = [head(group.lanes, group.keys), *sections(group.keys, beat_function)]
     parts += [_beat_words(width, group.lanes) for width in sorted(set(widths.values()))]
-    parts += [_table(group, "READS", _reads), _table(group, "SINGLES", _singles)]
+    parts += [_table(group, "READS", inputs_of), _table(group, "SINGLES", _singles)]
     parts.append(_function_unit(group, widths))
     if uses_channels(group.skeleton, group.structure):
         parts += [_channel_lines(group, widths), kernels(group, lambda c: _stage_bodies(group, c))]
@@ -39,10 +39,6 @@ def text(group: KernelGroup) -> str:
 
 def _inputs(group: KernelGroup) -> list[str]:
     return [name for name, _ in port_slots(group) if name.startswith("in_")]
-
-
-def _reads(key: KernelKey) -> list[str]:
-    return inputs_of(key)
 
 
 def _singles(key: KernelKey) -> list[str]:
@@ -87,25 +83,9 @@ def _beat_words(width: int, lanes: int) -> str:
     count = lanes * words_per_element
     if count == 1:
         return f"#define ft_load_beat{width}(p, m) (*(p))\n#define ft_store_beat{width}(v, p, m) (*(p) = (v))"
-    words = f"{words_per_element} * m" if words_per_element > 1 else "m"
-    return f"""\
-static inline {beat_type} ft_load_beat{width}(__global const {word} *p, int m)
-{{
-    if (m == FT_LANES) return *(__global const {beat_type} *)p;
-    {word} t[{count}];
-    for (int k = 0; k < {count}; k++) t[k] = k < {words} ? p[k] : 0;
-    return vload{count}(0, t);
-}}
-static inline void ft_store_beat{width}({beat_type} v, __global {word} *p, int m)
-{{
-    if (m == FT_LANES) {{
-        *(__global {beat_type} *)p = v;
-    }} else {{
-        {word} t[{count}];
-        vstore{count}(v, 0, t);
-        for (int k = 0; k < {words}; k++) p[k] = t[k];
-    }}
-}}"""
+    texts = {"width": str(width), "word": word, "beat": beat_type, "count": str(count)}
+    texts["words"] = f"{words_per_element} * m" if words_per_element > 1 else "m"
+    return source.fill("intel/beats.cl", texts).rstrip("\n")
 
 
 def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[str, str]]:
@@ -198,7 +178,7 @@ def _loop_body(group: KernelGroup) -> str:
     widths = widths_of(group)
     lines = [PLACE]
     for name in _inputs(group):
-        c_type, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
+        c_type, reads = beat(widths[name], group.lanes), _flag(group, "READS", inputs_of, name)
         taken = _take(group, widths, name)
         guarded = taken if reads is True else f"{reads} ? ({taken}) : ({c_type})(0)"
         lines.append(f"const {c_type} beat_{name} = {guarded};")
@@ -225,7 +205,7 @@ def _stage_bodies(group: KernelGroup, copy: int) -> list[str]:
     widths = widths_of(group)
     load, compute = [PLACE], []
     for name in _inputs(group):
-        c_type, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
+        c_type, reads = beat(widths[name], group.lanes), _flag(group, "READS", inputs_of, name)
         channel = f"{_channel(group, copy, name)}_beats"
         guard = "" if reads is True else f"if ({reads}) "
         load.append(f"{guard}write_channel_intel({channel}, {_take(group, widths, name)});")
