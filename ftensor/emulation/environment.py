@@ -310,10 +310,7 @@ def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -
 
     chosen = environment.get("OCL_ICD_VENDORS")
     if chosen:
-        path = Path(chosen)
-        entries = {path.name: path.read_text().strip()} if path.is_file() else icd.read_folder(path)
-        if not entries:
-            notes.append(f"OCL_ICD_VENDORS is set to {chosen}, which holds no .icd file")
+        entries = icd.chosen_entries(chosen, notes)
     else:
         entries = icd.merge_icd_entries(icd.system_entries(), icd.loadable_runtime(notes))
     for name, library in entries.items():

@@ -107,31 +107,15 @@ def published_figures(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
     # One bank is read and another is written, at Vitis HLS's default of 16 beats.
     both = sum(port_rate(u200, 512, 16, 16, 300, write, p) for write in (False, True))
     slower = 2 * port_rate(u200, 512, 16, 16, 300, True, p)
-    entries.append(
-        PublishedFigure(
-            "U200, one bank copied to another",
-            "GB/s",
-            30.72,
-            min(both, slower),
-            "check",
-            "kernel_global_bandwidth, U200",
-        )
-    )
-    hbm = "hbm_bandwidth, log of a {}"
-    entries += [
-        PublishedFigure(
-            "U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set", hbm.format("U280")
-        ),
-        PublishedFigure(
-            "U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check", hbm.format("U50")
-        ),
-        PublishedFigure(
-            "U50 HBM, vadd on 3 banks", "GB/s", 39.23, 3 * bank_rate(u50, p), "check", "hbm_large_buffers, log of a U50"
-        ),
-        PublishedFigure(
-            "U280 HBM, STREAM copy, 32 kernels", "GB/s", 377.0, 32 * bank_rate(u280, p), "check", "HPCC_FPGA"
-        ),
-    ]
+    copied, log = min(both, slower), "kernel_global_bandwidth, U200"
+    entries.append(PublishedFigure("U200, one bank copied to another", "GB/s", 30.72, copied, "check", log))
+    for what, published, board, banks, role, log in (
+        ("U280 HBM, 8 vaddmul units on 32 banks", 421.3, u280, 32, "set", "hbm_bandwidth, log of a U280"),
+        ("U50 HBM, 3 vaddmul units on 12 banks", 158.3, u50, 12, "check", "hbm_bandwidth, log of a U50"),
+        ("U50 HBM, vadd on 3 banks", 39.23, u50, 3, "check", "hbm_large_buffers, log of a U50"),
+        ("U280 HBM, STREAM copy, 32 kernels", 377.0, u280, 32, "check", "HPCC_FPGA"),
+    ):
+        entries.append(PublishedFigure(what, "GB/s", published, banks * bank_rate(board, p), role, log))
     link = "host_global_bandwidth, log of a U200"
     in_1m, out_1m = (1048576 / transfer_seconds(u200.link, 1048576, to) / 1e9 for to in (True, False))
     small = transfer_seconds(u200.link, 64, True) * 1e6
@@ -146,15 +130,9 @@ def published_figures(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
         PublishedFigure("64-byte buffer to the board", "us", 13.6, small, "set", link),
         PublishedFigure("host to board, 64 buffers of 1 MB", "GB/s", 6.620, in_1m, "check", link),
         PublishedFigure("board to host, 64 buffers of 1 MB", "GB/s", 10.07, out_1m, "check", link),
-        PublishedFigure(
-            "host to board, large",
-            "GB/s",
-            8.871,
-            u200.link.to_board.value,
-            "check",
-            "xbutil validate in Vitis tutorial XD099, mean of three banks",
-        ),
     ]
+    log = "xbutil validate in Vitis tutorial XD099, mean of three banks"
+    entries.append(PublishedFigure("host to board, large", "GB/s", 8.871, u200.link.to_board.value, "check", log))
     iops = "iops_test_xrt, log of a U250"
     for count, logged, role in (
         (10, 84.0336, "check"),

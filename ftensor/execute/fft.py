@@ -12,7 +12,7 @@ import numpy as np
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..iterator.plan import coalesce
+from ..iterator.plan import coalesce, coalesce_others
 from ..iterator.shape import Ints, numel
 from ..kernels.skeletons.fft import (
     FACTORS,
@@ -67,10 +67,7 @@ def prepare_stream(
     """Returns the launch that transforms along all of `dim`; None if the other dims of input and
     output do not merge into one."""
     backend, n = x._storage.backend, x._shape[dim]
-    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
-    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, output.strides))
-    shape = tuple([x._shape[d] for d in rest])
-    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    shape, (read, written) = coalesce_others(x._shape, (x._strides, output.strides), dim)
     if len(shape) > 1:
         return None
     rows, size = numel(shape), _points(n)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes, errors
 from .._tensor import Tensor
-from ..iterator.plan import coalesce
+from ..iterator.plan import coalesce_others
 from ..iterator.shape import COUNTED, contiguous_strides, numel
 from ..kernels.select import compute_units
 from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, CompactKey, ScanGeometry, ScanKey, scans_single_rows
@@ -46,10 +46,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     check_memory(backend, *outputs)
     if not numel(x._shape):
         return Launch((), len(outputs) + 1, outputs)
-    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
-    shape = tuple([x._shape[d] for d in rest])
-    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
-    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    shape, (read, written) = coalesce_others(x._shape, (x._strides, strides), dim)
     n = x._shape[dim]
     columns, read_column, written_column = 1, 0, 0
     if shape and not (x._strides[dim] == 1 and scans_single_rows(key, n)):

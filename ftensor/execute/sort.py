@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import dtypes
 from .._tensor import Tensor
-from ..iterator.plan import coalesce, like_strides
+from ..iterator.plan import coalesce_others, like_strides
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels.select import compute_units
 from ..kernels.skeletons.cpu.sort import (
@@ -93,10 +93,7 @@ def prepare_topk(key: TopkKey, x: Tensor, dim: int, k: int, descending: bool) ->
 def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[int, int, Ints, Ints, Ints]:
     """Returns how to walk along `dim` of `x` and of results with `strides`: both strides along a
     row, and of the other dims, merged where possible, the sizes and both strides."""
-    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
-    shape = tuple([x._shape[d] for d in rest])
-    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
-    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    shape, (read, written) = coalesce_others(x._shape, (x._strides, strides), dim)
     return x._strides[dim], strides[dim], shape, read, written
 
 

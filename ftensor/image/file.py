@@ -12,7 +12,7 @@ from uuid import UUID
 from ..errors import image as errors
 from . import xclbin
 from .contents import Bank, Description, KernelDescription
-from .description import content_uuid
+from .description import content_uuid, size_of
 from .manifest import KernelRecord, Manifest, StageRecord
 from .sections import ImageInfo, parse, require_kernels
 from .xclbin import Mode, SectionKind
@@ -69,20 +69,6 @@ MANIFEST = "manifest.json"
 UNIT_NAMES = ("ft_unit", "ft_units")
 # Lists images, separated as in PATH.
 VARIABLE = "FTENSOR_IMAGE"
-# The bytes of a scalar argument, by the C name that a manifest uses.
-SIZES = {
-    "char": 1,
-    "uchar": 1,
-    "short": 2,
-    "ushort": 2,
-    "int": 4,
-    "uint": 4,
-    "long": 8,
-    "ulong": 8,
-    "float": 4,
-    "double": 8,
-    "*": 8,
-}
 
 
 @dataclass(frozen=True)
@@ -235,7 +221,7 @@ def _same_arguments(path: Path, record: KernelRecord, kernel: KernelDescription)
     if len(recorded) != len(described):
         raise errors.argument_count(path, record.name, len(recorded), len(described))
     for k, (a, b) in enumerate(zip(recorded, described)):
-        if a.name != b.name or (a.what == "*") != b.is_pointer or SIZES.get(a.what) != b.size:
+        if a.name != b.name or (a.what == "*") != b.is_pointer or size_of(a.what) != b.size:
             raise errors.argument_differs(
                 path, record.name, k, f"{a.name} ({a.what})", f"{b.name} ({b.c}, {b.size} bytes)"
             )

@@ -13,10 +13,10 @@ from .. import terminal
 from ..errors.image import ImageError, unreadable
 from ..terminal import counted, size, table
 from . import xclbin
-from .contents import first_ways
+from .contents import Bank, KernelDescription, first_ways
 from .file import SUFFIX, locate, read
 from .manifest import HostRecord, Manifest
-from .sections import Bank, ImageInfo, KernelDescription, parse
+from .sections import ImageInfo, parse
 from .xclbin import NIL, Mode, SectionKind
 
 

@@ -15,16 +15,14 @@ from .contents import (
     IP_KERNEL,
     MEMORY_TYPES,
     NOT_MEMORY,
-    ArgumentDescription,
     Bank,
     BankConnection,
     Clock,
-    ComputeUnit,
     Description,
     IpLayoutEntry,
     KernelDescription,
 )
-from .xclbin import Section, SectionKind, Xclbin
+from .xclbin import Section, SectionKind, Xclbin, zero_ended
 
 MEMORY = struct.Struct("<BB6xQQ16s")  # type, used, size in KiB, base, name
 UNIT = struct.Struct("<IIQ64s")  # type, properties, base, "kernel:instance"
@@ -56,7 +54,7 @@ def memories(data: bytes, kind: SectionKind = SectionKind.MEM_TOPOLOGY) -> tuple
     """Returns the banks in MEM_TOPOLOGY (or a group topology)."""
     return tuple(
         Bank(
-            _text(name),
+            zero_ended(name),
             kib if _name(MEMORY_TYPES, type_) in NOT_MEMORY else kib * 1024,
             base,
             _name(MEMORY_TYPES, type_),
@@ -87,7 +85,7 @@ def ip_layout(data: bytes) -> tuple[IpLayoutEntry, ...]:
     for type_, bits, base, name in _entries(data, SectionKind.IP_LAYOUT, UNIT, 8):
         control = _name(CONTROLS, bits >> 8 & 0xFF) if type_ == IP_KERNEL else ""
         interrupt = bits >> 1 & 0x7F if bits & 1 and type_ == IP_KERNEL else None
-        units.append(IpLayoutEntry(_text(name), base, control, type_, interrupt))
+        units.append(IpLayoutEntry(zero_ended(name), base, control, type_, interrupt))
     return tuple(units)
 
 
@@ -116,17 +114,7 @@ def connectivity_data(links: Sequence[BankConnection]) -> bytes:
 def clocks(data: bytes) -> tuple[Clock, ...]:
     """Returns the clocks in CLOCK_FREQ_TOPOLOGY."""
     rows = _entries(data, SectionKind.CLOCK_FREQ_TOPOLOGY, CLOCK, 2)
-    return tuple(Clock(_text(name), mhz, _name(CLOCK_TYPES, type_)) for mhz, type_, name in rows)
-
-
-def clocks_data(clocks: Sequence[Clock]) -> bytes:
-    """Encodes clocks as CLOCK_FREQ_TOPOLOGY."""
-    rows = [CLOCK.pack(c.mhz, _code(CLOCK_TYPES, c.type), c.name.encode()) for c in clocks]
-    return struct.pack("<h", len(rows)) + b"".join(rows)
-
-
-def _text(data: bytes) -> str:
-    return data.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
+    return tuple(Clock(zero_ended(name), mhz, _name(CLOCK_TYPES, type_)) for mhz, type_, name in rows)
 
 
 def _name(names: Sequence[str], code: int) -> str:
@@ -137,22 +125,6 @@ def _code(names: Sequence[str], name: str) -> int:
     return names.index(name) if name in names else int(name.removeprefix("type "))
 
 
-__all__ = [
-    "ArgumentDescription",
-    "Bank",
-    "BankConnection",
-    "Clock",
-    "ComputeUnit",
-    "Description",
-    "ImageInfo",
-    "IpLayoutEntry",
-    "KernelDescription",
-    "key_values",
-    "key_values_data",
-    "parse",
-    "require_kernels",
-    "sections",
-]  # fmt: skip
 NEEDED = (
     SectionKind.BITSTREAM,
     SectionKind.EMBEDDED_METADATA,
@@ -265,12 +237,6 @@ def key_values(content: dict[str, Any]) -> dict[str, str]:
     if not isinstance(rows, list | tuple) or not all(isinstance(row, dict) for row in rows):
         raise bad_section(SectionKind.KEYVALUE_METADATA.name, "there is no list of pairs")
     return {str(row.get("key", "")): str(row.get("value", "")) for row in rows}
-
-
-def key_values_data(pairs: dict[str, str]) -> bytes:
-    """Encodes pairs as KEYVALUE_METADATA."""
-    rows = [{"key": key, "value": value} for key, value in pairs.items()]
-    return json.dumps({"key_value_metadata": {"key_values": rows}}).encode()
 
 
 def sections(description: Description) -> tuple[Section, ...]:

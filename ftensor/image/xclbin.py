@@ -146,11 +146,11 @@ def read(data: bytes) -> Xclbin:
         kind, name, offset, size = ENTRY.unpack_from(data, table + k * ENTRY.size)
         if offset < table + count * ENTRY.size or offset + size > len(data):
             raise malformed(f"section {k} lies at {offset} with {size} bytes, outside the file")
-        sections.append(Section(kind, _text(name), data[offset : offset + size]))
+        sections.append(Section(kind, zero_ended(name), data[offset : offset + size]))
     return Xclbin(
         UUID(bytes=uuid),
         tuple(sections),
-        _text(platform),
+        zero_ended(platform),
         UUID(bytes=interface),
         mode,
         timestamp,
@@ -158,7 +158,7 @@ def read(data: bytes) -> Xclbin:
         (major, minor, patch),
         actions,
         unique_id,
-        _text(debug),
+        zero_ended(debug),
     )
 
 
@@ -182,8 +182,8 @@ def write(image: Xclbin) -> bytes:
     return unsigned + header + table + bytes(body)
 
 
-def _text(field_: bytes) -> str:
-    """Decodes a zero-terminated field; escapes bytes that are not UTF-8."""
+def zero_ended(field_: bytes) -> str:
+    """Returns the text of a zero-terminated field, in which bytes that are not UTF-8 are escaped."""
     return field_.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
 
 

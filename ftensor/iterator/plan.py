@@ -103,6 +103,11 @@ def _loops(shape: Ints, operands: Sequence[Ints], order: Ints, out_strides: Ints
     return Plan(sizes, steps, shape, out_strides)
 
 
+def coalesce_others(shape: Ints, operands: Sequence[Ints], dim: int) -> tuple[Ints, tuple[Ints, ...]]:
+    """Returns `coalesce` over all dims but `dim`, in their order."""
+    return coalesce(shape, operands, [d for d in range(len(shape)) if d != dim])
+
+
 def coalesce(shape: Ints, operands: Sequence[Ints], order: Sequence[int]) -> tuple[Ints, tuple[Ints, ...]]:
     """Returns (sizes, strides per operand) of the coalesced loop nest over the dims in `order`
     (outermost first).

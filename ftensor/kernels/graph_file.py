@@ -91,10 +91,7 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         ins = tuple(Port(read_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["inputs"])
         outs = tuple(Port(read_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["outputs"])
         functions = [read_function(function_json, row_functions) for function_json in raw["units"]]
-        calls = tuple(
-            Call(functions[read_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
-            for c in raw["calls"]
-        )
+        calls = _read_calls(raw, functions)
         key = StagedKey(
             kernel_name(calls),
             "staged",
@@ -115,7 +112,6 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         require(key.length > 0, f"its rows have {key.length} elements")
         require(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
-        require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
         ports = len(ins) + len(outs)
         require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
         blocks = bool(key.signal) or any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
@@ -161,19 +157,25 @@ def parse_feedback(raw: Mapping[str, Any], data: bytes, row_functions: RowFuncti
     return key
 
 
+def _read_calls(raw: Mapping[str, Any], functions: Sequence[ElementFunction]) -> tuple[Call, ...]:
+    """Returns the calls of the members of a JSON object."""
+    count = len(raw["calls"])
+    require(count <= MAX_CALLS, f"it has {count} calls, more than {MAX_CALLS}")
+    return tuple(
+        Call(functions[read_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
+        for c in raw["calls"]
+    )
+
+
 def _read_loop(raw: Mapping[str, Any], row_functions: RowFunctions) -> RowLoop:
     """Returns the loop with feedback of the members of a JSON object."""
     ins = tuple(read_dtype(name) for name in raw["inputs"])
     states = read_int(raw["states"], len(ins), "the number of states")
     require(all("scan" not in one for one in raw["units"]), "a loop is within a loop")
     functions = [read_function(one, row_functions) for one in raw["units"]]
-    calls = tuple(
-        Call(functions[read_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
-        for c in raw["calls"]
-    )
+    calls = _read_calls(raw, functions)
     results, numbers = tuple(raw["outputs"]), tuple(map(read_dtype, raw["numbers"]))
     require(0 < states <= len(results), f"it has {states} states and {len(results)} outputs")
-    require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
     for v in results:
         read_int(v, len(ins) + sum(len(c.function.outs) for c in calls), "an output")
     key = feedback_key(row_loop(ins, calls, results, numbers, states))

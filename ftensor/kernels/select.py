@@ -311,8 +311,8 @@ def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int)
     return in_vectors and FoldGeometry.unpack(choice.geometry).turns(lanes, vectors)
 
 
-def needs_split(plan: Plan, limit: int = COUNTED) -> bool:
-    """True if an index of the plan exceeds `limit`, so that the plan must be cut into pieces."""
-    if prod(plan.shape) > limit:
+def needs_split(plan: Plan) -> bool:
+    """True if an index of the plan exceeds COUNTED, so that the plan must be cut into pieces."""
+    if prod(plan.shape) > COUNTED:
         return True
-    return any(sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit for strides in plan.strides)
+    return any(sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > COUNTED for strides in plan.strides)

@@ -162,6 +162,8 @@ class BoardSkeleton(Skeleton[K]):
     shares = False
     # True if a kernel of an image consists of concurrent dataflow stages.
     staged = False
+    # True if each request of an input with a vector port is for one or a few beats.
+    reads_few_beats = False
     # True if its stages wait for each other; g++'s stand-ins then detect deadlocks.
     waits = False
     # True if a kernel of an image may keep values from a launch for the next.
@@ -218,7 +220,7 @@ class BoardSkeleton(Skeleton[K]):
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """True if a port, of vectors or of elements, requests only one or a few beats at a time."""
-        return False
+        return self.reads_few_beats and vector and not written
 
     def beats(self, key: K) -> Mapping[str, int]:
         """Returns the elements per vector of each pointer that a kernel of an image accesses in

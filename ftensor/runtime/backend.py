@@ -300,11 +300,15 @@ class Backend(ABC):
     def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
         """Returns (handle, keeper) for host memory at an address."""
 
-    @abstractmethod
-    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None: ...
+    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Copies an array into a storage in host memory, which no command uses now."""
+        assert storage.ptr is not None
+        np.copyto(host_bytes(storage.ptr + byte_offset, array.nbytes), array.reshape(-1).view(np.uint8))
 
-    @abstractmethod
-    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None: ...
+    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Fills an array from a storage in host memory, which no command uses now."""
+        assert storage.ptr is not None
+        np.copyto(array.reshape(-1).view(np.uint8), host_bytes(storage.ptr + byte_offset, array.nbytes))
 
     @abstractmethod
     def make_queue(self) -> Any:

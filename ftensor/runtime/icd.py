@@ -193,6 +193,16 @@ def merge_icd_entries(system: dict[str, str], runtime: PipRuntime | None) -> dic
     return entries
 
 
+def chosen_entries(chosen: str, notes: list[str]) -> dict[str, str]:
+    """Returns the entries of a file or folder that OCL_ICD_VENDORS names. Adds a sentence to `notes`
+    if there are none."""
+    path = Path(chosen)
+    entries = {path.name: path.read_text().strip()} if path.is_file() else read_folder(path)
+    if not entries:
+        notes.append(f"OCL_ICD_VENDORS is set to {chosen}, which holds no .icd file")
+    return entries
+
+
 def write_folder(entries: dict[str, str], parent: Path) -> Path:
     """Creates a folder in `parent` with exactly these entries, named by a digest of them.
 
@@ -245,13 +255,7 @@ def available_runtimes(notes: list[str]) -> Iterator[dict[str, str]]:
         return
     chosen = os.environ.get("OCL_ICD_VENDORS")
     runtime = loadable_runtime(notes)
-    if chosen:
-        path = Path(chosen)
-        entries = {path.name: path.read_text().strip()} if path.is_file() else read_folder(path)
-        if not entries:
-            notes.append(f"OCL_ICD_VENDORS is set to {chosen}, which holds no .icd file")
-    else:
-        entries = merge_icd_entries(system_entries(), runtime)
+    entries = chosen_entries(chosen, notes) if chosen else merge_icd_entries(system_entries(), runtime)
     if runtime is not None and runtime.missing:
         notes.append(
             f"Intel's CPU runtime {runtime.version} is installed by pip, but not whole: "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from ftensor.image.contents import ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 from ftensor.image.description import pack
-from ftensor.image.sections import ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 
 LIBRARY = b"\x7fELF" + bytes(60)
 VADD = KernelDescription(

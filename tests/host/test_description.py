@@ -11,9 +11,8 @@ import pytest
 from ftensor.cli import main
 from ftensor.errors.image import ImageError
 from ftensor.image import description
-from ftensor.image.contents import ArgumentDescription, Bank, KernelDescription
+from ftensor.image.contents import ArgumentDescription, Bank, Description, KernelDescription
 from ftensor.image.description import content_uuid, pack
-from ftensor.image.sections import Description
 
 from .image_cases import FILE, LIBRARY, SIMPLE, TWO_BANKS, VADD
 

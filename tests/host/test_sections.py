@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ftensor.errors.image import ImageError
 from ftensor.image import description, info, metadata, xclbin
 from ftensor.image import sections as tables
-from ftensor.image.description import content_uuid, pack
-from ftensor.image.sections import (
+from ftensor.image.contents import (
+    CLOCK_TYPES,
     ArgumentDescription,
     Bank,
     BankConnection,
@@ -25,12 +25,9 @@ from ftensor.image.sections import (
     Description,
     IpLayoutEntry,
     KernelDescription,
-    key_values,
-    key_values_data,
-    parse,
-    require_kernels,
-    sections,
 )
+from ftensor.image.description import content_uuid, pack
+from ftensor.image.sections import CLOCK, key_values, parse, require_kernels, sections
 from ftensor.image.xclbin import Mode, Section, SectionKind, Xclbin
 
 from .image_cases import FILE, LIBRARY, SIMPLE, VADD
@@ -115,13 +112,16 @@ def test_other_sections_of_real_files() -> None:
         IpLayoutEntry("memory_subsystem", 0x2000000, "", type=5),
     )
     streams = (Bank("dc_0", 7, 9, "STREAMING_CONNECTION"), Bank("HOST[0]", 1 << 30, 1 << 40, "HOST"))
+    entries = [CLOCK.pack(c.mhz, CLOCK_TYPES.index(c.type), c.name.encode()) for c in clocks]
+    clocks_data = struct.pack("<h", len(clocks)) + b"".join(entries)
+    notes = b'{"key_value_metadata": {"key_values": [{"key": "branch", "value": "main"}]}}'
     image = Xclbin(
         UUID(int=1),
         (
-            Section(SectionKind.CLOCK_FREQ_TOPOLOGY, "", tables.clocks_data(clocks)),
+            Section(SectionKind.CLOCK_FREQ_TOPOLOGY, "", clocks_data),
             Section(SectionKind.IP_LAYOUT, "", tables.ip_layout_data(units)),
             Section(SectionKind.ASK_GROUP_TOPOLOGY, "", tables.memories_data(streams)),
-            Section(SectionKind.KEYVALUE_METADATA, "", key_values_data({"branch": "main"})),
+            Section(SectionKind.KEYVALUE_METADATA, "", notes),
             Section(SectionKind.BUILD_METADATA, "", b'{"build_metadata": {"dsa": "some_platform"}}\0'),
             Section(SectionKind.USER_METADATA, "", b"plain words"),
             Section(77, "later", b"x" * 2048),

@@ -320,6 +320,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
     name = word = "fft_stream"
     geometry = FftStreamGeometry
     staged = True
+    reads_few_beats = True  # of numbers and rows that are apart
     options = (POINTS,)
 
     def parameters(self, key: FftStreamKey) -> tuple[Parameter, ...]:
@@ -343,11 +344,6 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         own = super().arguments(key)
         numbers = f"hls::vector<{source.scalar(key.dtype)}, 2> *"
         return (*own[:3], KernelArgument("out_numbers", "*", numbers, "out"), *own[3:])
-
-    def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for inputs: numbers and rows that are apart come one beat at a time. Results
-        are one burst."""
-        return vector and not written
 
     def keys(self, request: InventoryRequest) -> Iterator[FftStreamKey]:
         for d in request.dtypes:

@@ -152,6 +152,7 @@ class Fir(BoardSkeleton[FirKey]):
     name = word = "fir"
     geometry = FirGeometry
     staged = True
+    reads_few_beats = True  # of samples that are far apart
     options = (TAPS,)
     operand_dtypes = (None, None)
 
@@ -162,11 +163,6 @@ class Fir(BoardSkeleton[FirKey]):
 
     def beats(self, key: FirKey) -> Mapping[str, int]:
         return {"out": key.lanes, "in": key.lanes}
-
-    def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for inputs: samples that are far apart come one beat at a time. Results
-        leave in bursts."""
-        return vector and not written
 
     def defines(self, key: FirKey) -> dict[str, object]:
         levels = key.taps.bit_length() - 1

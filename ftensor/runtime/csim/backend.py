@@ -14,8 +14,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ... import errors
 from ...errors import image as image_errors
 from ...errors.graph import stuck
@@ -24,7 +22,7 @@ from ...image.manifest import JOINED, LINKED, SCOPE, KernelRecord, compiled, exp
 from ...kernels.skeleton import board_named
 from ...kernels.workload import PORT_BYTES
 from .. import cache, lifetime
-from ..backend import Backend, host_bytes, host_memory
+from ..backend import Backend, host_memory
 from ..command_words import file_word
 from ..images import Images, LoadedImage, Slot
 from ..interfaces import CompiledKernel, DeviceProperties, KernelSource, UserKernel
@@ -33,7 +31,6 @@ from ..targets import csim_compiler
 
 if TYPE_CHECKING:
     from ...kernels.user_kernels import UserKernelKey
-    from ..pool import Storage
     from ..targets import Target
 
 
@@ -200,16 +197,6 @@ class CSimBackend(Backend):
     def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
         return ptr, None
 
-    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        assert storage.ptr is not None
-        target = host_bytes(storage.ptr + byte_offset, array.nbytes)
-        np.copyto(target, array.reshape(-1).view(np.uint8))
-
-    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        assert storage.ptr is not None
-        source = host_bytes(storage.ptr + byte_offset, array.nbytes)
-        np.copyto(array.reshape(-1).view(np.uint8), source)
-
     # Calls are synchronous, so there are no queues, and a marker is a time.
 
     def make_queue(self) -> Any:
@@ -251,8 +238,7 @@ def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Compile
     if string is not None:
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": library.ft_stuck, "string": string, "error": stuck, "name": entry}
-    exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
-    return scope.pop("launch")  # avoids a reference cycle
+    return compiled(entry, lines, scope)
 
 
 def _host_memory_size() -> int:

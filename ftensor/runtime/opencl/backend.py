@@ -374,10 +374,8 @@ class OpenCLBackend(Backend):
         stream = self.current_stream()
         stream.use(storage)
         if self.host_shared and (stream.idle() or array.nbytes > SMALL_UPLOAD):
-            assert storage.ptr is not None
             stream.finish()
-            target = host_bytes(storage.ptr + byte_offset, array.nbytes)
-            np.copyto(target, array.reshape(-1).view(np.uint8))
+            super()._upload(storage, byte_offset, array)
             return
         small = array.nbytes <= SMALL_UPLOAD
         event = self.cl.enqueue_copy(
@@ -394,9 +392,7 @@ class OpenCLBackend(Backend):
 
     def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         if self.host_shared:
-            assert storage.ptr is not None
-            source = host_bytes(storage.ptr + byte_offset, array.nbytes)
-            np.copyto(array.reshape(-1).view(np.uint8), source)
+            super()._download(storage, byte_offset, array)
         else:
             self.cl.enqueue_copy(
                 self.current_stream().queue, array, storage.handle, src_offset=byte_offset, is_blocking=True

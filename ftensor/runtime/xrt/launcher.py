@@ -99,14 +99,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     scalar_lines = [line for k, char, text in scalars for line in _set_number(k, char, text)]
     unit_set = _set_number(count, "i", "unit")
     started = "enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False)"
-    enqueued = [
-        "    queue.tail = tail",
-        "    stream.launched += 1",
-        "    queue.commands += units",
-        "    if queue.commands * len(queues) >= STEP:",
-        "        queue.commands = 0",
-        "        stream.throttle()",
-    ]
+    enqueued = ["    queue.tail = tail", *_counted("units")]
     if not exact_units(record.skeleton):
         lines.insert(3, f"    if units > {record.units}: units = {record.units}")
     slabs = _slabs(backend, image, record, member, arguments, ports, prepared)
@@ -154,6 +147,17 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
 def _never() -> object:
     """Returns a new object, which equals no argument."""
     return object()
+
+
+def _counted(commands: str) -> list[str]:
+    """Returns the lines that count a launch of this number of commands."""
+    return [
+        "    stream.launched += 1",
+        f"    queue.commands += {commands}",
+        "    if queue.commands * len(queues) >= STEP:",
+        "        queue.commands = 0",
+        "        stream.throttle()",
+    ]
 
 
 def _set_number(k: int, char: str, text: str) -> list[str]:
@@ -319,11 +323,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         "            tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
         "        queue.tail = tail",
         "        ran[name] = queue, queue.marker()",
-        "    stream.launched += 1",
-        f"    queue.commands += {len(members)}",
-        "    if queue.commands * len(queues) >= STEP:",
-        "        queue.commands = 0",
-        "        stream.throttle()",
+        *_counted(str(len(members))),
     ]
     scope |= {
         "ONE": (1,),

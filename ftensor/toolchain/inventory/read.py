@@ -34,7 +34,7 @@ from ...rows.catalogue import ROWS
 from ...rows.op import Op, Reduce
 from ...runtime.targets import CSIM
 from .. import group as joints
-from ..group import MAX_KERNEL_UNITS, MAX_NAME_LENGTH, MAX_UNITS, KernelGroup, free_name, port_groups, suffix
+from ..group import MAX_KERNEL_UNITS, MAX_UNITS, KernelGroup, free_name, port_groups, suffix
 from .keys import (
     INDEXED_LAYOUTS,
     Row,
@@ -58,7 +58,6 @@ STRUCTURES = ("dataflow", LINKED)
 HOST = tuple(field.name for field in fields(HostRecord))
 # Kernels without a choice of compute units, as messages name them.
 _ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network", FeedbackKey: "a loop with feedback"}
-_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -87,9 +86,7 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
         key = _parse_file(data, path)
     except ValueError as problem:
         raise errors.bad_graph(location, path, problem) from None
-    name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
-    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
-        raise errors.bad_name(table.where("name"), name, MAX_NAME_LENGTH)
+    name = table.kernel_name(path.name.partition(".")[0])
     structures = STRUCTURES[:1] if isinstance(key, FeedbackKey) else STRUCTURES
     one_of = f"one of {structures}"
     structure = table.get("structure", "dataflow", structures.__contains__, one_of)

@@ -75,6 +75,13 @@ class TomlTable:
             raise errors.wrong_value(self.where(key), key, value, expected)
         return value
 
+    def kernel_name(self, default: str) -> str:
+        """Returns the setting `name`. Raises InventoryError for a text that names no kernel."""
+        name: str = self.get("name", default, lambda v: isinstance(v, str), "a text")
+        if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
+            raise errors.bad_name(self.where("name"), name, MAX_NAME_LENGTH)
+        return name
+
     def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Returns a setting that is a list of strings."""
         value = self.raw.get(key, list(default))
@@ -251,9 +258,7 @@ def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
     ops, chosen = _ops(table, "ops")
     but, _ = _ops(table, "but")
     ops = tuple(op for op in ops if op not in but)
-    name = table.get("name", "ft", lambda v: isinstance(v, str), "a text")
-    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
-        raise errors.bad_name(table.where("name"), name, MAX_NAME_LENGTH)
+    name = table.kernel_name("ft")
     single, spelled = _dtypes(table, "dtypes", ("float32",))
     to = _results(table)
     layouts = table.words("layouts", ("linear",))

@@ -201,6 +201,7 @@ class ConvBytesPack(_Bytes, ConvPack):
     """Packing: rows of bytes with the padding value around them, and interleaved weights."""
 
     name = "conv_bytes_pack"
+    reads_few_beats = True  # of a filter's weights
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         return tuple(p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias"))
@@ -284,11 +285,6 @@ class ConvBytesPack(_Bytes, ConvPack):
             Access("x", False, read, x, 0 if g.dense else 1, read, not g.dense),
             weights,
         ]
-
-    def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for an input with a vector port: each burst reads the few beats of a filter's
-        weights."""
-        return vector and not written
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         return [LocalMemory(DEPTH // WORD, 8, key.rows * WORD)]

@@ -236,16 +236,13 @@ class Conv(BoardConv):
     name = "conv"
     geometry = ConvGeometry
     staged = True
+    reads_few_beats = True  # of a strip, or of a filter
     template = "conv.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         n = number(key)
         pointers = f"{element_type(key.dtype)} *out, const {n} *planes, const {n} *panels"
         return c_parameters(pointers, "out planes")
-
-    def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for inputs: strips and filters are few beats each."""
-        return vector and not written
 
     def keys(self, request: InventoryRequest) -> Iterator[ConvKey]:
         for d in request.dtypes:
