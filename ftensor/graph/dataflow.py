@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import graph as errors
-from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
-from ..kernels.fused import MAX_OPERANDS
 from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, REFLECTED, ROWS, SHARED_ROW, TAPS
 from ..kernels.key import Port, lanes_for
 from ..kernels.row_loop import RowLoop
@@ -17,7 +15,7 @@ from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, hal
 from ..kernels.staged import VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import framed_signals, on_frames, overlaps
-from .fusion_group import MAX_CALLS, ElementCall, call_sequence
+from .fusion_group import ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node
 from .loop_body import (
     AffineAccess,
@@ -31,9 +29,7 @@ from .loop_body import (
     split_at_row,
 )
 from .row_sizes import row_sizes
-from .stage_body import refusal_of, stage_body
-
-_NEEDS_ALL_STEPS = "it reads a loop's last state, which needs all steps first"
+from .stage_body import check_size, layout_of, layout_strides, refusal_of, stage_body, stage_node
 
 
 class DataflowBuilder:
@@ -98,16 +94,11 @@ class DataflowBuilder:
         program = call_sequence(self.calls, [self.values[p] for p in stored])
         accesses = [*stored, *program.inputs]
         last = self.graph.nodes[-1]
-        if len(accesses) > MAX_OPERANDS or len(program.calls) > MAX_CALLS:
-            raise self._refuse(
-                last,
-                f"{len(accesses)} operands and {len(program.calls)} ops are more than a kernel's "
-                f"{MAX_OPERANDS} and {MAX_CALLS}",
-            )
+        check_size(self.graph, len(accesses), len(program.calls))
         dtypes = [p.dtype for p in accesses]
         widest = max([c.function.compute for c in program.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
-        frames = [p for p in accesses if _layout_kind(p) == FRAMES]
+        frames = [p for p in accesses if layout_of(p) == FRAMES]
         lanes = min([lanes, *(n & -n for n in (self.spans[p] | (self.signal or 0) for p in frames))])  # begin on beats
         for body in self.bodies:
             if isinstance(body.function, RowTransform) and (why := transform_refusal(self.length, lanes)):
@@ -115,7 +106,7 @@ class DataflowBuilder:
             if isinstance(body.function, RowFilter) and (why := filter_refusal(body.function, self.length, lanes)):
                 raise self._refuse(body.node, why)
         for p in accesses[len(stored) :]:
-            if not self.spans.get(p, 1) and _layout_kind(p) != SHARED_ROW:
+            if not self.spans.get(p, 1) and layout_of(p) != SHARED_ROW:
                 raise self._refuse(last, "it reads half a spectrum from memory")
         for p in frames:
             if why := frames_refusal(self.length, self.spans[p], lanes, period=self.period):
@@ -126,11 +117,11 @@ class DataflowBuilder:
                 raise self._refuse(self.reflected[p.memory], why)
         accesses = self._as_beats(accesses, len(stored), lanes)
         for p in accesses:
-            if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
+            if layout_of(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
                 raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
-            if _layout_kind(p) in (PER_BLOCK, EVERY_BLOCK) and self.length % lanes:
+            if layout_of(p) in (PER_BLOCK, EVERY_BLOCK) and self.length % lanes:
                 raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
-        ports = [Port(p.dtype, REFLECTED if p.memory in self.reflected else _layout_kind(p)) for p in accesses]
+        ports = [Port(p.dtype, REFLECTED if p.memory in self.reflected else layout_of(p)) for p in accesses]
         count = len(stored)
         spans = tuple([self.spans.get(p, 1) or 1 for p in accesses[count:]])
         key = StagedKey(
@@ -148,17 +139,13 @@ class DataflowBuilder:
             spans if any(n != 1 for n in spans) else (),
             signal=self.signal or 0,
         )
-        pointers = tuple(range(len(accesses)))
-        step = Step(key, 1, pointers, pointers, scalars=bool(program.scalars), n=self.rows)
-        launch = Launch((step,), len(accesses), scalar_dtypes=tuple(program.scalar_dtypes))
-        regions = tuple([self._region(p) for p in accesses])
-        origins = tuple([body.node.origin for body in self.bodies])
-        return Node(launch, regions, tuple(program.scalars), last.origin, origins)
+        regions = [self._region(p) for p in accesses]
+        return stage_node(self.graph, key, self.rows, regions, tuple(range(len(regions))), program)
 
     def _reflection_refusal(self, p: AffineAccess, lanes: int) -> str:
         """Returns the reason why no stage reads an access of a reflected signal; "" if one does."""
         node = self.reflected[p.memory]
-        if _layout_kind(p) != FRAMES or p.start:
+        if layout_of(p) != FRAMES or p.start:
             return "a reflected signal is read otherwise than in frames, from the first one on"
         size, hop = numel(node.operands[1].shape), self.spans[p]
         if 2 * node.reflected != self.length:
@@ -175,11 +162,11 @@ class DataflowBuilder:
         whole_rows |= bool(self.filters or self.loops)
         if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
             return accesses
-        if any(_layout_kind(p) != ROWS for p in accesses[:outputs]):  # no store writes a single element for all rows
+        if any(layout_of(p) != ROWS for p in accesses[:outputs]):  # no store writes a single element for all rows
             return accesses
         self.rows, self.length = self.length // lanes, lanes
         kinds = {SHARED_ROW: ROWS, PER_ROW: ONE_ELEMENT}
-        return [_with_layout(p, kinds.get(_layout_kind(p), _layout_kind(p))) for p in accesses]
+        return [_with_layout(p, kinds.get(layout_of(p), layout_of(p))) for p in accesses]
 
     def _add_body(self, body: LoopBody) -> None:
         """Adds the call of a loop body."""
@@ -237,7 +224,7 @@ class DataflowBuilder:
         kinds, row_loops = candidates[0]
         accesses = [_with_layout(p, str(kind)) for p, kind in zip(body_accesses, kinds, strict=True)]
         for p, access in zip(body_accesses, accesses, strict=True):
-            framed = framed_signals(p, row_loops, self.length) if _layout_kind(access) == FRAMES else None
+            framed = framed_signals(p, row_loops, self.length) if layout_of(access) == FRAMES else None
             if framed and self.spans.setdefault(access, framed.hop) != framed.hop:
                 raise self._refuse(body.node, "frames of one signal have two distances")
         if isinstance(body.function, RowTransform) and body.function.half:
@@ -249,13 +236,18 @@ class DataflowBuilder:
         outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
         operands: list[AffineAccess | int] = []
         for p, part in zip(ins, complex_parts, strict=True):
-            if p not in self.values and self.graph.memories[p.memory].is_internal:
-                raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
-            if p in self.last_states:
-                raise self._refuse(body.node, _NEEDS_ALL_STEPS)
-            value = self.values.get(p, p)
+            value = self._value(body, p)
             operands.append(value if part is None else self._part(body, value, part.part))
         self._write(outs, self._add_call(body, operands, len(outs)))
+
+    def _value(self, body: LoopBody, p: AffineAccess) -> AffineAccess | int:
+        """Returns the value at an access; for an argument, the access itself. Raises GraphError for a
+        value that no stage can pass on."""
+        if p not in self.values and self.graph.memories[p.memory].is_internal:
+            raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
+        if p in self.last_states:
+            raise self._refuse(body.node, "it reads a loop's last state, which needs all steps first")
+        return self.values.get(p, p)
 
     def _write(self, outs: Sequence[AffineAccess], values: Ints) -> None:
         for p, value in zip(outs, values, strict=True):
@@ -276,13 +268,12 @@ class DataflowBuilder:
         self._note_lengths(body, [out])
         self.row_length *= function.stride
         self._note_lengths(body, [signal])
-        if signal not in self.values and self.graph.memories[signal.memory].is_internal:
-            raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
+        read = self._value(body, signal)
         if self.graph.memories[taps.memory].is_internal:
             raise self._refuse(body.node, "its taps are computed in the function: pass them, or compute them outside")
         self.spans[taps] = function.taps
         body = replace(body, function=replace(function, rows=rows))
-        self._write([out], self._add_call(body, (self.values.get(signal, signal), taps), 1))
+        self._write([out], self._add_call(body, (read, taps), 1))
 
     def _add_loop(self, body: LoopBody, loop: RowLoop) -> None:
         """Adds a loop with feedback: all rows are one signal, or a row is a step of several signals."""
@@ -299,21 +290,16 @@ class DataflowBuilder:
         ]
         self._note_lengths(body, accesses)
         outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
-        for p in ins:
-            if p in self.last_states:
-                raise self._refuse(body.node, _NEEDS_ALL_STEPS)
-            if p not in self.values and self.graph.memories[p.memory].is_internal:
-                raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
-        self._write(outs, self._add_call(body, [self.values.get(p, p) for p in ins], len(outs)))
+        self._write(outs, self._add_call(body, [self._value(body, p) for p in ins], len(outs)))
         self.last_states |= {*outs[: loop.states]}
 
     def _note_lengths(self, body: LoopBody, accesses: Sequence[AffineAccess]) -> None:
         """Records the row length of each access of a body. Raises GraphError if an access has
         another row length in an earlier body."""
         for p in accesses:
-            if _layout_kind(p) == FRAMES:
+            if layout_of(p) == FRAMES:
                 continue
-            span = self.row_length // self.length if _layout_kind(p) in VECTOR_KINDS else 1
+            span = self.row_length // self.length if layout_of(p) in VECTOR_KINDS else 1
             if self.spans.setdefault(p, span) != span:
                 raise self._refuse(body.node, "its rows are others than those before")
 
@@ -421,13 +407,13 @@ class DataflowBuilder:
         accesses = [p for p in self.values if p.memory == r.memory]
         is_last = accesses and accesses[0] in self.last_states
         kinds = (ONE_ELEMENT, SHARED_ROW) if is_last else (ROWS, PER_ROW)
-        if not accesses or _layout_kind(accesses[0]) not in kinds or accesses[0].start:
+        if not accesses or layout_of(accesses[0]) not in kinds or accesses[0].start:
             raise self._refuse(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return accesses[0]
 
     def _region(self, p: AffineAccess) -> GraphTensor:
         """Returns an operand's access as a tensor of the graph."""
-        kind, n, span = _layout_kind(p), self.rows, self.spans.get(p, 1)
+        kind, n, span = layout_of(p), self.rows, self.spans.get(p, 1)
         length = self.length * (1 if kind == FRAMES else span) or half_of(self.length)
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
@@ -449,9 +435,5 @@ class DataflowBuilder:
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
 
-def _layout_kind(p: AffineAccess) -> str:
-    return "".join(map(chr, p.strides))
-
-
 def _with_layout(p: AffineAccess, kind: str) -> AffineAccess:
-    return p._replace(strides=tuple(map(ord, kind)))
+    return p._replace(strides=layout_strides(kind))

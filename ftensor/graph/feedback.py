@@ -101,8 +101,7 @@ class _Numbering:
         """Returns the value of a region: a whole memory, or the real or imaginary parts of one."""
         v = self.of_memory.get(r.memory)
         if v is None:
-            op, line = (node.origin.op, node.origin.line) if node else ("the result", "its return")
-            raise errors.scan_captured(op, self.graph.name, line)
+            raise errors.scan_captured(*self._place(node))
         of = self.dtypes[v]
         if of.is_complex and r.dtype is of.to_real() and self._is_part(r):
             part = "re" if r.offset == 0 else "im"
@@ -126,8 +125,12 @@ class _Numbering:
             self._refuse(node)
 
     def _refuse(self, node: Node | None) -> None:
+        raise errors.scan_no_element(*self._place(node))
+
+    def _place(self, node: Node | None) -> tuple[str, str, str]:
+        """Returns the op, the function and the line of an error; None is the function's result."""
         op, line = (node.origin.op, node.origin.line) if node else ("the result", "its return")
-        raise errors.scan_no_element(op, self.graph.name, line)
+        return op, self.graph.name, line
 
 
 def feedback_launch(

@@ -246,8 +246,8 @@ class NetworkBuilder:
     def _joined(self, call: LayerCall, inputs: tuple[int, ...], images: list[Flow]) -> NetworkLayer:
         """Returns the layer of an addition or a concatenation."""
         s = call.settings
-        if call.kind == CAT and (s["dim"] != 1 or len(inputs) < 2):
-            raise self.refuse(call, f"it joins {len(inputs)} tensors along dim {s['dim']}, not two or more along dim 1")
+        if call.kind == CAT:
+            self.check_joined(call)
         given = (
             (s["first_scale"], s["second_scale"], s["inverse"]) if call.kind == ADD else (*s["scales"], s["inverse"])
         )
@@ -260,24 +260,36 @@ class NetworkBuilder:
         zeros = {"zero_in": s["first"], "zero_other": s["second"], "zero": s["zero"], "low": s["low"]}
         return NetworkLayer(ADD, inputs, images[0].channels, scales=scales, **zeros)
 
+    def check_joined(self, call: LayerCall) -> None:
+        """Raises GraphError for a concatenation that does not join channels."""
+        count, dim = len(call.inputs), call.settings["dim"]
+        if dim != 1 or count < 2:
+            raise self.refuse(call, f"it joins {count} tensors along dim {dim}, not two or more along dim 1")
+
     def pool(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
         """Returns the layer of a pool."""
         s = call.settings
-        kind = MAX_POOL if call.kind == MAX_POOL else AVG_POOL
-        if min(s["kernel"]) < 1:
-            raise self.refuse(call, f"the {s['counts']} windows of its result have several sizes")
-        layer = NetworkLayer(kind, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
-        if kind == MAX_POOL and max(s["dilation"]) > 1:
-            raise self.refuse(call, f"its dilation is {s['dilation']}")
-        after = layer.result(image)
-        if (after.height, after.width) != tuple(s["counts"]):
-            raise self.refuse(call, "its last windows reach beyond the image (ceil_mode)")
-        if kind == MAX_POOL:
-            return layer
+        if call.kind == MAX_POOL:
+            if max(s["dilation"]) > 1:
+                raise self.refuse(call, f"its dilation is {s['dilation']}")
+            return self.windows(MAX_POOL, call, inputs, image)
+        layer = self.windows(AVG_POOL, call, inputs, image)
         if len(s["factors"]) != 1 or not 0 < s["factors"][0] < inf:
             raise self.refuse(call, "its windows have several divisors (count_include_pad=False), or a negative one")
         zero = s["zero_point"]
         return replace(layer, zero_in=zero, zero=zero, low=iinfo(self.input.dtype).min, scales=s["factors"])
+
+    def windows(self, kind: str, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
+        """Returns a pool's layer without its numbers. Raises GraphError if its windows have several sizes,
+        or reach beyond the image."""
+        s = call.settings
+        if min(s["kernel"]) < 1:
+            raise self.refuse(call, f"the {s['counts']} windows of its result have several sizes")
+        layer = NetworkLayer(kind, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
+        after = layer.result(image)
+        if (after.height, after.width) != tuple(s["counts"]):
+            raise self.refuse(call, "its last windows reach beyond the image (ceil_mode)")
+        return layer
 
     def _weighted(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
         s, shape = call.settings, call.inputs[0].shape

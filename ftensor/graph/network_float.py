@@ -100,10 +100,7 @@ class FloatLayers:
         if call.kind == ADD:
             return NetworkLayer(ADD, inputs, image.channels)
         if call.kind == FLOAT_CAT:
-            if s["dim"] != 1 or len(inputs) < 2:
-                raise self._refuse(
-                    call, f"it joins {len(inputs)} tensors along dim {s['dim']}, not two or more along dim 1"
-                )
+            self.builder.check_joined(call)
             return NetworkLayer(CAT, inputs, sum(one.channels for one in images))
         if call.kind == SOFTMAX:
             if s["dim"] != 1 or s["dtype"] is not float32 or len(call.inputs[0].shape) != 2:
@@ -165,16 +162,10 @@ class FloatLayers:
         return Constants(weights.astype(np.float32), added.astype(np.float32), np.zeros(0, np.float32))
 
     def _mean(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
-        s = call.settings
-        if min(s["kernel"]) < 1:
-            raise self._refuse(call, f"the {s['counts']} windows of its result have several sizes")
-        if type(s["divisor"]) is not int or s["divisor"] < 1:
+        layer, divisor = self.builder.windows(AVG_POOL, call, inputs, image), call.settings["divisor"]
+        if type(divisor) is not int or divisor < 1:
             raise self._refuse(call, "its windows have several divisors, or a negative one")
-        layer = NetworkLayer(AVG_POOL, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
-        after = layer.result(image)
-        if (after.height, after.width) != tuple(s["counts"]):
-            raise self._refuse(call, "its last windows reach beyond the image (ceil_mode)")
-        return replace(layer, scales=(float(np.float32(1 / s["divisor"])),))
+        return replace(layer, scales=(float(np.float32(1 / divisor)),))
 
     def _weighted(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
         of, s, shape = self.builder, call.settings, call.inputs[0].shape

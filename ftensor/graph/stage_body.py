@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..dtypes import FULL, complex64
 from ..errors import graph as errors
+from ..execute.launch import Launch, Step
+from ..iterator.shape import Ints
+from ..kernels.fused import MAX_OPERANDS
 from ..kernels.skeletons.feedback import FeedbackGeometry, FeedbackKey, loop_of
-from ..kernels.staged import STATES
+from ..kernels.staged import STATES, StagedKey
 from .filters import filter_body, filter_refusal_of
-from .ir import Graph, Node, TracedRandom
+from .fusion_group import MAX_CALLS, CallSequence
+from .ir import Graph, GraphTensor, Node, TracedRandom
 from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of, part_function, single_stage_fold, transform_body
 
 # A beat holds two complex numbers at least, but only one complex128. No op computes complex32.
@@ -39,6 +44,34 @@ def stage_body(graph: Graph, node: Node) -> LoopBody:
             why = "it writes to an argument, or to what is held outside: write to a clone(), and copy that back"
             raise refusal_of(graph, node, why)
     return single_stage_fold(body, STATES) if body.is_fold else body
+
+
+def layout_of(p: AffineAccess) -> str:
+    """Returns the layout of an operand, which its access has in place of strides."""
+    return "".join(map(chr, p.strides))
+
+
+def layout_strides(layout: str) -> Ints:
+    """Returns the strides that stand for a layout."""
+    return tuple(map(ord, layout))
+
+
+def check_size(graph: Graph, operands: int, calls: int) -> None:
+    """Raises GraphError for more operands or calls than a kernel of stages has."""
+    if operands > MAX_OPERANDS or calls > MAX_CALLS:
+        why = f"{operands} operands and {calls} ops are more than a kernel's {MAX_OPERANDS} and {MAX_CALLS}"
+        raise refusal_of(graph, graph.nodes[-1], why)
+
+
+def stage_node(
+    graph: Graph, key: StagedKey, rows: int, regions: Sequence[GraphTensor], pointers: Ints, program: CallSequence
+) -> Node:
+    """Returns the node that launches the kernel of a whole graph. `regions` are its operands, the outputs
+    first; `pointers` are the indices of the operands that the kernel's pointers pass."""
+    step = Step(key, 1, pointers, pointers, scalars=bool(program.scalars), n=rows)
+    launch = Launch((step,), len(regions), scalar_dtypes=tuple(program.scalar_dtypes))
+    origins = tuple([node.origin for node in graph.nodes])
+    return Node(launch, tuple(regions), tuple(program.scalars), origins[-1], origins)
 
 
 def refusal_of(graph: Graph, node: Node, why: str) -> errors.GraphError:

@@ -14,10 +14,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..dtypes import dtype
-from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, broadcast_strides
 from ..kernels.element_function import ElementFunction
-from ..kernels.fused import MAX_OPERANDS, Call
+from ..kernels.fused import Call
 from ..kernels.graph_text import ABOVE, HALO, ONE_ELEMENT, ROWS
 from ..kernels.key import Port, lanes_for
 from ..kernels.row_loop import RowLoop
@@ -33,10 +32,10 @@ from ..kernels.signal_stages import (
 )
 from ..kernels.staged import StagedKey
 from ..kernels.workload import PORT_BYTES
-from .fusion_group import MAX_CALLS, ElementCall, call_sequence
+from .fusion_group import ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node
 from .loop_body import AffineAccess, LoopBody
-from .stage_body import refusal_of, stage_body
+from .stage_body import check_size, layout_of, layout_strides, refusal_of, stage_body, stage_node
 
 # A memory, and how often it has been written before.
 Plane = tuple[int, int]
@@ -94,17 +93,12 @@ class StencilBuilder:
         for body, (views, written) in zip(bodies, operands, strict=True):
             self._add(body, views, written)
         program = call_sequence(self.calls, [self._value(bodies[-1], *result) for result in results])
-        outs = [AffineAccess(m, 0, graph_dtype(graph, m), _kind(ROWS)) for m, _ in stored]
+        outs = [AffineAccess(m, 0, graph_dtype(graph, m), layout_strides(ROWS)) for m, _ in stored]
         ins = program.inputs
-        planes = [p for p in ins if p.strides == _kind(ROWS)]
+        planes = [p for p in ins if p.strides == layout_strides(ROWS)]
         kinds = (HALO, ABOVE) if self.scatters else (HALO,)
         beside = len(kinds) * len(planes)
-        ports = len(outs) + len(ins) + beside
-        if ports > MAX_OPERANDS or len(program.calls) > MAX_CALLS:
-            why = (
-                f"{ports} operands and {len(program.calls)} ops are more than a kernel's {MAX_OPERANDS} and {MAX_CALLS}"
-            )
-            raise refusal_of(graph, last, why)
+        check_size(graph, len(outs) + len(ins) + beside, len(program.calls))
         widest = max((call.function.compute for call in program.calls), key=lambda d: d.itemsize)
         lanes = min(lanes_for([p.dtype for p in (*outs, *ins)], widest, PORT_BYTES), length & -length)
 
@@ -116,7 +110,7 @@ class StencilBuilder:
             "staged",
             lanes,
             tuple([Port(p.dtype, ROWS) for p in outs]),
-            (*[Port(p.dtype, _layout(p)) for p in ins], *[Port(p.dtype, kind) for kind in kinds for p in planes]),
+            (*[Port(p.dtype, layout_of(p)) for p in ins], *[Port(p.dtype, kind) for kind in kinds for p in planes]),
             tuple([Call(c.function, moved(c.operands), c.scalars) for c in program.calls]),
             moved(program.results),
             tuple(program.argument_dtypes),
@@ -128,13 +122,9 @@ class StencilBuilder:
         for why in (*refusals, halo_refusal(key.halo), self._rows_refusal(), _start_refusal(planes, lanes)):
             if why:
                 raise refusal_of(graph, last, why)
-        accesses = (*outs, *ins)
-        pointers = (*range(len(accesses)), *[len(outs) + ins.index(p) for _ in kinds for p in planes])
-        step = Step(key, 1, pointers, pointers, scalars=bool(program.scalars), n=self.rows)
-        launch = Launch((step,), len(accesses), scalar_dtypes=tuple(program.scalar_dtypes))
-        regions = tuple([self._region(p, width if k < len(outs) else length) for k, p in enumerate(accesses)])
-        origins = tuple([body.node.origin for body in bodies])
-        return Node(launch, regions, tuple(program.scalars), last.origin, origins)
+        pointers = (*range(len(outs) + len(ins)), *[len(outs) + ins.index(p) for _ in kinds for p in planes])
+        regions = [self._region(p, width) for p in outs] + [self._region(p, length) for p in ins]
+        return stage_node(graph, key, self.rows, regions, pointers, program)
 
     def _rows_refusal(self) -> str:
         """Returns the reason why a kernel with writes to parts, which reads no row behind the last one of
@@ -166,7 +156,7 @@ class StencilBuilder:
             strides = broadcast_strides(r.shape, r.strides, shape)
             steps = tuple([strides[k] for k in kept])
             if steps == (0, 0) and not graph.memories[p.memory].is_internal:
-                views.append(AffineAccess(p.memory, p.start, p.dtype, _kind(ONE_ELEMENT)))
+                views.append(AffineAccess(p.memory, p.start, p.dtype, layout_strides(ONE_ELEMENT)))
                 continue
             offset = self._offset(p, r, steps, sizes)
             if offset is None:
@@ -262,7 +252,7 @@ class StencilBuilder:
         memory, offsets = plane[0], self.reads[plane]
         element = graph_dtype(self.graph, memory if memory >= 0 else ~memory)
         start = self._start(memory) if memory >= 0 else 0
-        whole = self.values.setdefault((plane, (0, 0)), AffineAccess(memory, start, element, _kind(ROWS)))
+        whole = self.values.setdefault((plane, (0, 0)), AffineAccess(memory, start, element, layout_strides(ROWS)))
         if offsets == {(0, 0)} or whole in self.constants:
             return whole
         # The window's neighbour (0, 0) is another value than the plane that enters it.
@@ -279,7 +269,7 @@ class StencilBuilder:
         first = sum(len(call.results) for call in self.calls)
         results = tuple(range(first, first + count))
         self.calls.append(ElementCall(body, tuple(operands), results))
-        planes = [p for p in operands if not (isinstance(p, AffineAccess) and p.strides == _kind(ONE_ELEMENT))]
+        planes = [p for p in operands if not (isinstance(p, AffineAccess) and p.strides == layout_strides(ONE_ELEMENT))]
         if self.constants.issuperset(planes):
             self.constants.update(results)
             if isinstance(body.function, SliceScatter):
@@ -303,7 +293,7 @@ class StencilBuilder:
     def _region(self, p: AffineAccess, columns: int) -> GraphTensor:
         """Returns an operand as a tensor of the graph."""
         start = p.start // p.dtype.itemsize
-        if p.strides == _kind(ONE_ELEMENT):
+        if p.strides == layout_strides(ONE_ELEMENT):
             return GraphTensor(p.memory, p.dtype, (), (), start)
         return GraphTensor(p.memory, p.dtype, (self.rows, columns), (columns, 1), start)
 
@@ -350,11 +340,3 @@ def graph_dtype(graph: Graph, memory: int, default: dtype | None = None) -> dtyp
                 return r.dtype
     assert default is not None
     return default
-
-
-def _kind(kind: str) -> Ints:
-    return tuple(map(ord, kind))
-
-
-def _layout(p: AffineAccess) -> str:
-    return "".join(map(chr, p.strides))
