@@ -28,7 +28,8 @@ class Methods:
     def __abs__(self) -> _Tensor: ...
     def __add__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __and__(self, other: _Tensor | _Number) -> _Tensor: ...
-    def __array__(self, dtype: np.dtype[Any] | _type | str | None=None, copy: _bool | None=None) -> np.ndarray[Any, Any]: ...
+    def __array__(self, dtype: np.dtype[Any] | _type | str | None=None, copy: _bool | None=None) -> np.ndarray[Any, Any]:
+        """Returns the tensor as an array, for NumPy's `__array__` protocol."""
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> _Tensor:
         """Runs NumPy's other functions on the device (docs/numpy.md)."""
     def __array_namespace__(self, *, api_version: str | None=None) -> Any:
@@ -37,8 +38,10 @@ class Methods:
         """Runs NumPy's universal functions on the device (docs/numpy.md)."""
     def __deepcopy__(self, memo: dict[_int, Any]) -> _Tensor: ...
     def __div__(self, other: _Tensor | _Number) -> _Tensor: ...
-    def __dlpack__(self, *, stream: _int | None=None, max_version: tuple[_int, _int] | None=None, dl_device: tuple[_int, _int] | None=None, copy: _bool | None=None) -> Any: ...
-    def __dlpack_device__(self) -> tuple[_int, _int]: ...
+    def __dlpack__(self, *, stream: _int | None=None, max_version: tuple[_int, _int] | None=None, dl_device: tuple[_int, _int] | None=None, copy: _bool | None=None) -> object:
+        """Waits for the tensor's ops and returns a capsule over its memory, for `Tensor.__dlpack__`."""
+    def __dlpack_device__(self) -> tuple[_int, _int]:
+        """Returns DLPack's (device type, device id) of the host, for a tensor on any device."""
     def __eq__(self, other: _Tensor | _Number) -> _Tensor: ...  # type: ignore[override]
     def __floordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __ge__(self, other: _Tensor | _Number) -> _Tensor: ...
@@ -1148,9 +1151,7 @@ class Methods:
     def not_equal_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
     def numpy(self, *, force: _bool=False, non_blocking: _bool=False) -> np.ndarray[Any, Any]:
-        """Returns a NumPy array of the elements; `interop.host.to_numpy` documents when memory is
-        shared.
-        """
+        """Waits for the ops that write the tensor and returns it as an array."""
     def orgqr(self, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.householder_product`."""
     def ormqr(self, input2: _Tensor, input3: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:

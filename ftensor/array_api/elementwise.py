@@ -48,26 +48,8 @@ _BINARY: dict[str, tuple[str, str]] = {
 _SAME_NAME = {"ui": "ceil floor trunc", "uif": "real conj", "u": "abs"}
 _IDENTITY = {name: kinds for kinds, names in _SAME_NAME.items() for name in names.split()}
 # Ops that accept a Python number as an operand; for others it becomes a 0-d tensor.
-ACCEPTS_NUMBERS = frozenset(
-    [
-        "add",
-        "mul",
-        "sub",
-        "div",
-        "pow",
-        "eq",
-        "ne",
-        "gt",
-        "ge",
-        "lt",
-        "le",
-        "floor_divide",
-        "remainder",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-    ]
-)
+_NUMBERS = "add mul sub div pow eq ne gt ge lt le floor_divide remainder bitwise_and bitwise_or bitwise_xor"
+ACCEPTS_NUMBERS = frozenset(_NUMBERS.split())
 
 
 # Comparisons accept Python ints outside the dtype, as in NumPy; other ops of integers refuse them.

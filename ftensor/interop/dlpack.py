@@ -208,6 +208,7 @@ class _Taken:
             self._delete(self._address)
 
 
+@method("__dlpack_device__")
 def dlpack_device(tensor: Tensor) -> tuple[int, int]:
     """Returns DLPack's (device type, device id) of the host, for a tensor on any device.
 
@@ -216,6 +217,7 @@ def dlpack_device(tensor: Tensor) -> tuple[int, int]:
     return CPU
 
 
+@method("__dlpack__")
 def to_dlpack_capsule(
     tensor: Tensor,
     *,
@@ -340,35 +342,8 @@ def _request(producer: Any, copy: bool | None) -> object:
         return producer.__dlpack__()
 
 
-@method("numpy")
-def numpy(self: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
-    """Returns a NumPy array of the elements; `interop.host.to_numpy` documents when memory is
-    shared."""
-    return to_numpy(self, force=force, non_blocking=non_blocking)
-
-
-@method("__array__")
-def array(
-    self: Tensor, dtype: np.dtype[Any] | type | str | None = None, copy: bool | None = None
-) -> np.ndarray[Any, Any]:
-    return to_array(self, dtype, copy)
-
-
-@method("__dlpack__")
-def dlpack(
-    self: Tensor,
-    *,
-    stream: int | None = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[int, int] | None = None,
-    copy: bool | None = None,
-) -> Any:
-    return to_dlpack_capsule(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
-
-
-@method("__dlpack_device__")
-def dlpack_device_of(self: Tensor) -> tuple[int, int]:
-    return dlpack_device(self)
+method("numpy")(to_numpy)
+method("__array__")(to_array)
 
 
 @method("to_device")

@@ -290,7 +290,9 @@ def to_numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False)
     return export(tensor, non_blocking=non_blocking)[0]
 
 
-def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+def to_array(
+    tensor: Tensor, dtype: np.dtype[Any] | type | str | None = None, copy: bool | None = None
+) -> np.ndarray[Any, Any]:
     """Returns the tensor as an array, for NumPy's `__array__` protocol.
 
     `copy` is NumPy's: None copies only if needed, False raises ValueError if a copy is needed.

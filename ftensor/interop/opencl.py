@@ -113,17 +113,13 @@ def _is_released(buffer: Any) -> bool:
     pyopencl has no query for it, and a driver that is asked about a released buffer may read freed
     memory. The object holds a flag in front of the handle; without that layout the answer is False.
     """
-    words = (ctypes.c_uint64 * (type(buffer).__basicsize__ // 8)).from_address(id(buffer))
-    places = [k for k, word in enumerate(words) if word == buffer.int_ptr]
-    if not isinstance(buffer, _buffer_type()) or len(places) != 1:
-        return False
-    return words[places[0] - 1] & 0xFF == 0
-
-
-def _buffer_type() -> Any:
     import pyopencl as cl
 
-    return cl.MemoryObject
+    words = (ctypes.c_uint64 * (type(buffer).__basicsize__ // 8)).from_address(id(buffer))
+    places = [k for k, word in enumerate(words) if word == buffer.int_ptr]
+    if not isinstance(buffer, cl.MemoryObject) or len(places) != 1:
+        return False
+    return words[places[0] - 1] & 0xFF == 0
 
 
 def _address(cl: Any, queue: Any, buffer: Any) -> int:

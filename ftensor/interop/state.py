@@ -200,7 +200,7 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
 
 # Metadata key of the nesting of the saved object; a plain dict of tensors has none.
 NOTE = "ftensor"
-_DTYPES = {d.name: d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype)}
+_DTYPES = {d.name: d for d in dtypes.ALL}
 _SIZES = {name: d.itemsize for name, d in _DTYPES.items() if name in WORDS}
 ZIP = b"PK\x03\x04"
 # Start of a torch.save file before torch 1.6: a pickle of protocol 2 with this magic number.

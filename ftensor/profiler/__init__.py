@@ -95,7 +95,5 @@ class profile:
         """Draws a roofline into a file (.png, .svg, .pdf): the floating-point operations per second
         of launches, below the device's `limits`. Raises RuntimeError without matplotlib (the extra
         `plot`)."""
-        from .report import plot
-
         name = self._done.backend.properties.name
-        plot(self.averages(), limits(self.device), name, path)
+        report.plot(self.averages(), limits(self.device), name, path)

@@ -49,7 +49,7 @@ def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
     The measurement takes up to a second and is stored for later processes; `again` repeats it. The
     host never replaces the device: if the images lack the sum or the product, that limit is NaN.
     """
-    target = current_device() if device is None else _named(device)
+    target = current_device() if device is None else _device(device)
     backend = backend_of(target)
     properties = backend.properties
     images = () if backend.images is None else backend.images.uuids
@@ -61,9 +61,6 @@ def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
         measured = Limits(_bandwidth(backend, target), _flops(backend, target))
     cache.put(name, json.dumps(measured).encode())
     return measured
-
-
-_named = device  # where a parameter of torch's has the class's name
 
 
 def _bandwidth(backend: Backend, device: device) -> float:

@@ -15,119 +15,27 @@ from torch.library import Library, fallthrough_kernel
 from .internals import ExcludeKeys, Key, Keys, overload
 from .registration import NAME
 
-LOWER = [
-    "conv1d",
-    "conv1d.padding",
-    "conv2d",
-    "conv2d.padding",
-    "conv3d",
-    "conv3d.padding",
-    "conv_transpose1d",
-    "conv_transpose2d.input",
-    "conv_transpose3d.input",
-    "convolution",
-    "_convolution",
-    "prelu",
-    "addmm",
-    "addmv",
-    "addr",
-    "matmul",
-    "einsum",
-    "mm",
-    "mv",
-    "linalg_vecdot",
-    "linalg_multi_dot",
-    "linear",
-    "addbmm",
-    "baddbmm",
-    "bmm",
-    "chain_matmul",
-    "scaled_dot_product_attention",
-    "_thnn_fused_lstm_cell",
-    "_thnn_fused_gru_cell",
-    "lstm_cell",
-    "gru_cell",
-    "rnn_tanh_cell",
-    "rnn_relu_cell",
-]
-FLOAT = [
-    "acos",
-    "asin",
-    "cosh",
-    "erfinv",
-    "exp",
-    "expm1",
-    "log",
-    "log10",
-    "log2",
-    "log1p",
-    "reciprocal",
-    "rsqrt",
-    "sinh",
-    "tan",
-    "pow.Tensor_Scalar",
-    "pow.Tensor_Tensor",
-    "pow.Scalar",
-    "softplus",
-    "layer_norm",
-    "native_layer_norm",
-    "group_norm",
-    "frobenius_norm.dim",
-    "nuclear_norm",
-    "nuclear_norm.dim",
-    "cosine_similarity",
-    "poisson_nll_loss",
-    "cosine_embedding_loss",
-    "nll_loss",
-    "nll_loss2d",
-    "hinge_embedding_loss",
-    "kl_div",
-    "l1_loss",
-    "smooth_l1_loss",
-    "huber_loss",
-    "mse_loss",
-    "margin_ranking_loss",
-    "multilabel_margin_loss",
-    "soft_margin_loss",
-    "triplet_margin_loss",
-    "multi_margin_loss",
-    "binary_cross_entropy_with_logits",
-    "dist",
-    "pdist",
-    "cdist",
-    "renorm",
-    "logsumexp",
-    "upsample_nearest1d",
-    "upsample_nearest2d",
-    "upsample_bilinear2d",
-    "cross_entropy_loss",
-]
+LOWER = """
+    conv1d conv1d.padding conv2d conv2d.padding conv3d conv3d.padding conv_transpose1d conv_transpose2d.input
+    conv_transpose3d.input convolution _convolution prelu addmm addmv addr matmul einsum mm mv linalg_vecdot
+    linalg_multi_dot linear addbmm baddbmm bmm chain_matmul scaled_dot_product_attention _thnn_fused_lstm_cell
+    _thnn_fused_gru_cell lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell
+"""
+FLOAT = """
+    acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow.Tensor_Scalar pow.Tensor_Tensor
+    pow.Scalar softplus layer_norm native_layer_norm group_norm frobenius_norm.dim nuclear_norm nuclear_norm.dim
+    cosine_similarity poisson_nll_loss cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss kl_div l1_loss
+    smooth_l1_loss huber_loss mse_loss margin_ranking_loss multilabel_margin_loss soft_margin_loss triplet_margin_loss
+    multi_margin_loss binary_cross_entropy_with_logits dist pdist cdist renorm logsumexp upsample_nearest1d
+    upsample_nearest2d upsample_bilinear2d cross_entropy_loss
+"""
 # Ops with a dtype argument: they run in float32 if `dtype` is None.
-FLOAT_UNLESS = [
-    "prod",
-    "prod.dim_int",
-    "softmax.int",
-    "log_softmax.int",
-    "cumprod",
-    "cumsum",
-    "linalg_vector_norm",
-    "sum",
-    "sum.dim_IntList",
-]
-WIDEST = [
-    "addcdiv",
-    "addcmul",
-    "atan2",
-    "bilinear",
-    "cross",
-    "dot",
-    "grid_sampler",
-    "index_put",
-    "tensordot",
-    "scatter_add",
-    "stack",
-    "cat",
-]
+FLOAT_UNLESS = """
+    prod prod.dim_int softmax.int log_softmax.int cumprod cumsum linalg_vector_norm sum sum.dim_IntList
+"""
+WIDEST = """
+    addcdiv addcmul atan2 bilinear cross dot grid_sampler index_put tensordot scatter_add stack cat
+"""
 
 _KEY = "AutocastPrivateUse1"
 _keys = Keys(getattr(Key, _KEY))
@@ -184,8 +92,8 @@ def _widest(args: Any, kwargs: Any) -> torch.dtype | None:
     return widest
 
 
-def _register(names: list[str], choose: Callable[[Any, Any], torch.dtype | None]) -> None:
-    for name in names:
+def _register(names: str, choose: Callable[[Any, Any], torch.dtype | None]) -> None:
+    for name in names.split():
         op = overload(name)
 
         def kernel(*args: Any, _op: Any = op, **kwargs: Any) -> Any:

@@ -49,9 +49,7 @@ def _of_device(function: Callable[..., R]) -> Callable[..., R]:
 # --- the device
 
 
-def is_available() -> bool:
-    """True if a device matches the mapping."""
-    return _f.is_available()
+is_available = _f.is_available
 
 
 def device_count() -> int:
@@ -162,27 +160,10 @@ default_stream = _of_device(_f.default_stream)
 # --- random numbers
 
 
-def manual_seed(seed: int) -> None:
-    """Seeds the device's generator."""
-    _f.manual_seed(seed)
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seeds the device's generator; `torch.manual_seed` calls this function."""
-    _f.manual_seed_all(seed)
-
-
-def seed() -> None:
-    """Seeds the device's generator with an unpredictable number."""
-    _f.seed()
-
-
-seed_all = seed
-
-
-def initial_seed() -> int:
-    """Returns the seed of the device's generator."""
-    return _f.initial_seed()
+manual_seed = _f.manual_seed
+manual_seed_all = _f.manual_seed_all
+seed = seed_all = _f.seed  # of the only device
+initial_seed = _f.initial_seed
 
 
 def get_rng_state(device: Any = "fpga") -> torch.Tensor:

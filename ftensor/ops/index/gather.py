@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import dtypes, errors
@@ -12,7 +12,7 @@ from ...execute import output
 from ...execute.indexed import ADD_AT, Index, IndexedOperand, Refusal, cache_gather, cached_gather, locate
 from ...execute.output import check_written, out_or_new
 from ...execute.pointwise import pointwise
-from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dim
+from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dim
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
 from ...rows.op import Op
@@ -37,7 +37,7 @@ def at_least_1d(t: Tensor) -> Tensor:
     return t if t._shape else t._view((1,), (1,), t._offset)
 
 
-def put_at(values: tuple[int, ...], dim: int, value: int) -> tuple[int, ...]:
+def put_at(values: Ints, dim: int, value: int) -> Ints:
     return (*values[:dim], value, *values[dim + 1 :])
 
 
@@ -92,11 +92,17 @@ def _gather(
     With `strict`, negative indices are out of range; `refusal` creates the error for an index out
     of range."""
     index, target_view = at_least_1d(index), at_least_1d(target)
-    index_operand = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
-    source = IndexedOperand(input, put_at(input._strides, dim, 0), True)
+    source, index_operand = addressed(input, dim, index, index._strides, strict)
     out = IndexedOperand(target_view, target_view._strides)
     locate(COPY, index._shape, out, [source], [index_operand], refusal=refusal)
     return source, index_operand
+
+
+def addressed(t: Tensor, dim: int, index: Tensor, steps: Ints, strict: bool = True) -> tuple[IndexedOperand, Index]:
+    """Returns (a tensor as an operand that an index addresses along `dim`, that index); `steps` are
+    the index's strides over the iteration space."""
+    place = Index(index, steps, t._shape[dim], t._strides[dim], dim, strict=strict)
+    return IndexedOperand(t, put_at(t._strides, dim, 0), True), place
 
 
 @op()
@@ -133,14 +139,9 @@ def select_rows(
     shape = put_at(source._shape, dim, index._shape[0])
     result = out_or_new(name, out, shape if input._shape else (), input._dtype, input, (input, index))
     result_view = at_least_1d(result)
-    zeros = (0,) * len(shape)
-    index_operand = Index(
-        index, put_at(zeros, dim, index._strides[0]), source._shape[dim], source._strides[dim], dim, strict=True
-    )
-    from_source = IndexedOperand(source, put_at(source._strides, dim, 0), True)
-    locate(
-        COPY, shape, IndexedOperand(result_view, result_view._strides), [from_source], [index_operand], refusal=refusal
-    )
+    from_source, index_operand = addressed(source, dim, index, put_at((0,) * len(shape), dim, index._strides[0]))
+    to_result = IndexedOperand(result_view, result_view._strides)
+    locate(COPY, shape, to_result, [from_source], [index_operand], refusal=refusal)
     if out is None and result is result_view and index is index_shape_like:
         cache_gather(name, input, index, result, from_source, [index_operand], original_dim)
     return result
@@ -272,17 +273,27 @@ def put_once(input: Tensor, index: Tensor, src: Tensor) -> Tensor:
 def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, combine: Op, ordered: bool = True) -> Tensor:
     """Combines the elements of `src` (or its only one) by the row `combine` with the elements of
     `input` at `index` along `dim`."""
-    if not index.numel():
-        return input
-    index, target_view = at_least_1d(index), at_least_1d(input)
-    strides = at_least_1d(src)._strides if src._shape or index.ndim == 1 else (0,) * index.ndim
-    if not src._shape:
-        strides = (0,) * index.ndim
-    index_operand = Index(index, index._strides, target_view._shape[dim], target_view._strides[dim], dim, strict=True)
-    target = IndexedOperand(target_view, put_at(target_view._strides, dim, 0), True)
-    inputs = [IndexedOperand(src, strides)] + ([] if combine is COPY else [target])
-    locate(combine, index._shape, target, inputs, [index_operand], ordered, errors_index.gather_bounds)
+    if index.numel():
+        index = at_least_1d(index)
+        target, place = addressed(at_least_1d(input), dim, index, index._strides)
+        combine_at(combine, index._shape, target, place, src, ordered)
     return input
+
+
+def combine_at(
+    combine: Op,
+    shape: Ints,
+    target: IndexedOperand,
+    place: Index,
+    source: Tensor,
+    ordered: bool = True,
+    refusal: Refusal = errors_index.gather_bounds,
+) -> None:
+    """Combines the elements of `source` (or its only one) over `shape` by a row with those of the
+    target at `place`."""
+    values = IndexedOperand(source, source._strides or (0,) * len(shape))
+    inputs = [values] if combine is COPY else [values, target]
+    locate(combine, shape, target, inputs, [place], ordered, refusal)
 
 
 @op(bare="")
@@ -370,14 +381,7 @@ def scatter_reduce_(
     dim = _check(name, input, dim, index, src)
     check_written(name, input, (index, src))
     _check_reducible(name, reduce, input)
-    if not include_self:
-        _write(input, dim, index, first_value(reduce, src), COPY)
-    _write(input, dim, index, src, COMBINE_ROWS[reduce])
-    if reduce == "mean":
-        counts = conversion.fill_(output.new_like(input, input._shape, dtypes.int64), int(include_self))
-        counted = conversion.number_like("scatter", counts, 1)
-        divide_by_counts(input, _write(counts, dim, index, counted, ADD_AT))
-    return input
+    return reduce_into(input, src, reduce, include_self, lambda t, values, row: _write(t, dim, index, values, row))
 
 
 def _check_reducible(name: str, reduce: str, input: Tensor) -> None:
@@ -386,18 +390,24 @@ def _check_reducible(name: str, reduce: str, input: Tensor) -> None:
         raise errors.not_implemented_for(name, element)
 
 
-def first_value(reduce: str, src: Tensor) -> Tensor:
-    """Returns the value that replaces the tensor's own elements with `include_self=False`.
+def reduce_into(
+    input: Tensor, src: Tensor, reduce: str, include_self: bool, write: Callable[[Tensor, Tensor, Op], Any]
+) -> Tensor:
+    """Combines the elements of `src` with those of the input by a key of COMBINE_ROWS.
+    `write(t, values, row)` combines values by a row with the elements of `t` at the positions."""
+    if not include_self:
+        # Any element of `src` will do for "amin" and "amax", since all take part anyway.
+        first = src if reduce in ("amin", "amax") else conversion.number_like("reduce", src, int(reduce == "prod"))
+        write(input, first, COPY)
+    write(input, src, COMBINE_ROWS[reduce])
+    if reduce == "mean":
+        counts = conversion.fill_(output.new_like(input, input._shape, dtypes.int64), int(include_self))
+        write(counts, conversion.number_like("reduce", counts, 1), ADD_AT)
+        _divide_by_counts(input, counts)
+    return input
 
-    For "amin" and "amax" that is any element of `src`, since all of them take part in the reduction
-    anyway.
-    """
-    if reduce in ("amin", "amax"):
-        return src
-    return conversion.number_like("scatter_reduce", src, 1 if reduce == "prod" else 0)
 
-
-def divide_by_counts(sums: Tensor, counts: Tensor) -> None:
+def _divide_by_counts(sums: Tensor, counts: Tensor) -> None:
     """Divides sums by counts in place. Positions with a count of 0 keep their sum; integers round
     down."""
     counts = counts.masked_fill_(counts.eq(0), 1)
@@ -425,17 +435,8 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         return conversion.copy_(input, contiguous)
     index, source = index.reshape(-1), source.reshape(-1)
     index_operand = Index(index, index._strides, input.numel(), 1, 0)
-    target = IndexedOperand(input, (0,), True)
-    values = IndexedOperand(source, source._strides)
-    locate(
-        ADD_AT if accumulate else COPY,
-        index._shape,
-        target,
-        [values, target] if accumulate else [values],
-        [index_operand],
-        ordered=True,
-        refusal=errors_index.take_bounds,
-    )
+    target, refusal = IndexedOperand(input, (0,), True), errors_index.take_bounds
+    combine_at(ADD_AT if accumulate else COPY, index._shape, target, index_operand, source, refusal=refusal)
     return input
 
 

@@ -9,7 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.indexed import ADD_AT, Index, IndexedOperand, locate
+from ...execute.indexed import ADD_AT
 from ...execute.output import check_written
 from ...execute.pointwise import write_result
 from ...iterator.shape import has_internal_overlap, normalize_dim
@@ -18,7 +18,7 @@ from ...rows.copies import COPY
 from ...rows.op import Op
 from ..arguments import check_tensors
 from ..types import conversion
-from .gather import COMBINE_ROWS, INDEX_DTYPES, at_least_1d, copy_to_write, divide_by_counts, first_value, put_at
+from .gather import INDEX_DTYPES, addressed, at_least_1d, combine_at, copy_to_write, put_at, reduce_into
 from .index import getitem
 
 
@@ -36,16 +36,9 @@ def _write(
     of dim `dim` that `index` lists."""
     index, target_view = at_least_1d(index), at_least_1d(input)
     shape = put_at(target_view._shape, dim, index._shape[0])
-    zeros = (0,) * len(shape)
-    strides = zeros
-    if source._shape:
-        strides = source._strides if input._shape else (source._strides[0],)
-    steps = put_at(zeros, dim, index._strides[0])
-    size, stride = target_view._shape[dim], target_view._strides[dim]
-    index_operand = Index(index, steps, size, stride, dim, strict=strict)
-    target = IndexedOperand(target_view, put_at(target_view._strides, dim, 0), True)
-    inputs = [IndexedOperand(source, strides)] + ([] if combine is COPY else [target])
-    locate(combine, shape, target, inputs, [index_operand], ordered=True, refusal=refusal)
+    steps = put_at((0,) * len(shape), dim, index._strides[0])
+    target, place = addressed(target_view, dim, index, steps, strict)
+    combine_at(combine, shape, target, place, source, refusal=refusal)
     return input
 
 
@@ -123,14 +116,7 @@ def index_reduce_(
     if input._dtype is dtypes.bool or input._dtype.is_complex:
         raise errors.not_implemented_for(name, input._dtype)
     check_written(name, input, (index, source))
-    if not include_self:
-        _write(input, dim, index, first_value(reduce, source), COPY)
-    _write(input, dim, index, source, COMBINE_ROWS[reduce])
-    if reduce == "mean":
-        counts = conversion.fill_(output.new_like(input, input._shape, dtypes.int64), int(include_self))
-        counted = conversion.number_like(name, counts, 1)
-        divide_by_counts(input, _write(counts, dim, index, counted, ADD_AT))
-    return input
+    return reduce_into(input, source, reduce, include_self, lambda t, values, row: _write(t, dim, index, values, row))
 
 
 @op(bare="h")
