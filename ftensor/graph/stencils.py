@@ -30,7 +30,7 @@ from ..kernels.signal_stages import (
     window,
     window_refusal,
 )
-from ..kernels.staged import StagedKey
+from ..kernels.staged import StagedKey, above_refusal
 from ..kernels.workload import PORT_BYTES
 from .fusion_group import ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node
@@ -88,6 +88,9 @@ class StencilBuilder:
         if len(sizes) != 1 or not all(sizes):
             raise refusal_of(graph, last, "its results differ in size, and a kernel with windows has one size")
         ((self.rows, width),) = sizes
+        if width > length:  # only of writes to parts: a view is inside of its plane
+            why = f"its results have rows of {width} elements, longer than its operands' of {length}"
+            raise refusal_of(graph, last, why)
         anchor = self._result_anchor(tuple(stored), length & -length)
         results = [(plane, self._note_read(plane, anchor)) for plane in stored]
         for body, (views, written) in zip(bodies, operands, strict=True):
@@ -119,7 +122,8 @@ class StencilBuilder:
             above=anchor[0] * length + anchor[1],
         )
         refusals = [window_refusal(f, length) for f in key.functions if isinstance(f, Window)]
-        for why in (*refusals, halo_refusal(key.halo), self._rows_refusal(), _start_refusal(planes, lanes)):
+        refusals += [halo_refusal(key.halo), self._rows_refusal(), _start_refusal(planes, lanes), above_refusal(key)]
+        for why in refusals:
             if why:
                 raise refusal_of(graph, last, why)
         pointers = (*range(len(outs) + len(ins)), *[len(outs) + ins.index(p) for _ in kinds for p in planes])
@@ -127,12 +131,13 @@ class StencilBuilder:
         return stage_node(graph, key, self.rows, regions, pointers, program)
 
     def _rows_refusal(self) -> str:
-        """Returns the reason why a kernel with writes to parts, which reads no row behind the last one of
-        its results, does not read the arguments; "" if it does."""
+        """Returns the reason why a kernel with writes to parts, which reads as many rows of each argument
+        as its results have, does not read the arguments; "" if it does."""
         ends = {end for m, end in self.ends.items() if not self.graph.memories[m].is_internal}
-        if not self.scatters or max(ends, default=0) <= self.rows:
+        others = sorted(ends - {self.rows})
+        if not self.scatters or not others:
             return ""
-        return f"it reads {max(ends)} rows of an argument, and writes to parts of {self.rows}"
+        return f"it reads {others[-1]} rows of an argument, and writes to parts of {self.rows}"
 
     def _elementwise(self, node: Node) -> LoopBody:
         body = stage_body(self.graph, node)

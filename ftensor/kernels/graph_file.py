@@ -55,7 +55,7 @@ from .signal_stages import (
 )
 from .skeletons.feedback import FeedbackKey, feedback_key
 from .skeletons.feedback import text as feedback_text
-from .staged import ELEMENTS, MAX_PERIOD, SCATTER, WINDOW, StagedKey, frames_refusal, stage_kind
+from .staged import ELEMENTS, MAX_PERIOD, SCATTER, WINDOW, StagedKey, above_refusal, frames_refusal, stage_kind
 
 # Limits of a file; exported graphs are far below.
 MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20
@@ -333,7 +333,8 @@ def _check_windows(key: StagedKey) -> None:
     require(not refusal, refusal)
     if key.scatters:
         require(key.above % key.lanes == 0, f"it begins {key.above} elements above its rows, no beats of {key.lanes}")
-        require(key.above <= key.halo * key.length, f"it begins {key.above} elements above its rows")
+        refusal = above_refusal(key)
+        require(not refusal, refusal)
         return
     seen = max(key.reached.values())
     require(key.width + seen <= key.length, f"results of {key.width} elements reach {seen} further, of {key.length}")

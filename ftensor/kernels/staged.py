@@ -305,6 +305,13 @@ def frames_refusal(length: int, hop: int, lanes: int, reflected: bool = False, p
     return ""
 
 
+def above_refusal(key: StagedKey) -> str:
+    """Returns the reason why results with written parts do not begin so far above the rows that the
+    stages read; "" if they do."""
+    fits = key.above <= key.halo * key.length
+    return "" if fits else f"it begins {key.above} elements above its rows, and reads {key.halo} rows around them"
+
+
 def stage_kind(function: ElementFunction) -> str:
     """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, LOOP, WINDOW,
     SCATTER, ELEMENTS or FOLD."""

@@ -187,6 +187,27 @@ def test_refused_windows(why: str, tmp_path: Path) -> None:
     assert "test_stencils.py:" in said
 
 
+PAD = ft.nn.functional.pad
+# Planes with a border of zeros, and whether a kernel computes the border, too.
+PADDED = {
+    "columns": (lambda p: PAD(p, (0, 16)) * 2 + 1, False),
+    "both": (lambda p: PAD(p, (16, 16, 1, 0)) * 2 + 1, False),
+    "rows below": (lambda p: PAD(p, (0, 0, 0, 3)) * 2 + 1, False),
+    "rows above": (lambda p: PAD(p, (0, 0, 2, 3)).sqrt() * 2 + 1, False),
+    "moved": (lambda p: PAD(p[:-2], (0, 0, 2, 0)) * 2 + p, True),
+}
+
+
+@pytest.mark.parametrize("border", PADDED)
+def test_padded_planes_make_files_that_are_read(border: str, tmp_path: Path) -> None:
+    """A kernel reads as many rows of its argument as its results have, of the same length. Where an
+    argument is smaller, the graph is split."""
+    function, is_one_kernel = PADDED[border]
+    files = ft.jit(function).export(str(tmp_path / "graph"), ft.ones(8, 64))
+    assert len(read(tmp_path / "graph.toml").graphs) == 1
+    assert (not files.apart) == is_one_kernel
+
+
 def _filled(p: ft.Tensor) -> ft.Tensor:
     p[1:, 1:] = 2
     return p
