@@ -157,11 +157,12 @@ def input_names(key: FusedKey) -> list[tuple[str, Port]]:
     return [(f"in_{k}", p) for k, p in enumerate(key.ins)]
 
 
-def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
-    """Returns the kernel parameters as `source.parameters` does, without n or the geometry."""
-    outs = [(f"out{k}", "FT_GLOBAL", p) for k, p in enumerate(key.outs)]
-    pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in input_names(key))]
-    params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
+def parameters(key: FusedKey, memory: str = "FT_GLOBAL ") -> list[tuple[str, str, str]]:
+    """Returns the kernel parameters as `source.parameters` does, without n or the geometry. The types of
+    pointers begin with `memory`."""
+    outs = [(f"out{k}", memory, p) for k, p in enumerate(key.outs)]
+    pointers = [*outs, *((name, f"{memory}const ", p) for name, p in input_names(key))]
+    params = [("*", f"{of}{source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
     params += [("long", "long ", f"{name}_offset") for name, _, _ in pointers]
     for k, d in enumerate(key.scalar_dtypes):
         params += scalar_parameter(f"n{k}", source.scalar(d), d.is_complex)

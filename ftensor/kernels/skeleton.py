@@ -50,6 +50,8 @@ class Skeleton(ABC, Generic[K]):
     all that a launch needs; skeletons that images may contain derive from `BoardSkeleton`."""
 
     name: str
+    # The op as reports call it, if it has another name; "" otherwise.
+    report_name = ""
     # True if a launch must run on exactly its compute units: each unit writes one value.
     exact_units = False
     # Type of the geometry buffer; None if launches pass none.
@@ -97,7 +99,7 @@ class Skeleton(ABC, Generic[K]):
 
     def title(self, key: K) -> str:
         """The op as a report calls it."""
-        return self.name
+        return self.report_name or self.name
 
     def located(self, key: K) -> tuple[int, ...]:
         """Returns the indices of the pointers to operands of which a launch accesses only the
@@ -314,7 +316,7 @@ class BoardSkeleton(Skeleton[K]):
 
     def title(self, key: K) -> str:
         """The op as a report calls it."""
-        return self.op(self.record(key).op)
+        return self.report_name or self.op(self.record(key).op)
 
     def operands(self, key: K) -> str:
         """Returns the operands of a kernel as text."""

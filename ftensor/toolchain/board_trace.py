@@ -150,11 +150,8 @@ def _shares(images: BoardImages, board: Board) -> dict[Key, float]:
 
 def _host_lines(images: BoardImages, of_line: Mapping[Key, str]) -> tuple[HostLine, ...]:
     """Returns the lines with the kernels that the host computes, the longest first."""
-    by_line: dict[str, list[Key]] = {}
-    for key in images.on_host:
-        by_line.setdefault(of_line.get(key, "?"), []).append(key)
     found = []
-    for line, keys in by_line.items():
+    for line, keys in _keys_of_lines(images.on_host, of_line).items():
         ops = dict.fromkeys(forms(key)[0].terms.op for key in keys)
         found.append(HostLine(line, tuple(ops), sum(images.on_host[key].host for key in keys)))
     return tuple(sorted(found, key=lambda one: -one.seconds))
@@ -162,14 +159,18 @@ def _host_lines(images: BoardImages, of_line: Mapping[Key, str]) -> tuple[HostLi
 
 def _by_line(shares: Mapping[Key, float], of_line: Mapping[Key, str]) -> tuple[LineShare, ...]:
     """Returns the lines with the kernels that they were first to ask for, the largest first."""
-    by_line: dict[str, list[Key]] = {}
-    for key in shares:
-        by_line.setdefault(of_line.get(key, "?"), []).append(key)
     found = []
-    for line, keys in by_line.items():
+    for line, keys in _keys_of_lines(shares, of_line).items():
         ops = dict.fromkeys(forms(key)[0].terms.op for key in sorted(keys, key=lambda key: -shares[key]))
         found.append(LineShare(line, tuple(ops), sum(shares[key] for key in keys)))
     return tuple(sorted(found, key=lambda one: -one.share))
+
+
+def _keys_of_lines(keys: Iterable[Key], of_line: Mapping[Key, str]) -> dict[str, list[Key]]:
+    by_line: dict[str, list[Key]] = {}
+    for key in keys:
+        by_line.setdefault(of_line.get(key, "?"), []).append(key)
+    return by_line
 
 
 def _odd_transforms(trace: Trace) -> tuple[str, ...]:

@@ -121,6 +121,7 @@ class Feedback(Fused, BoardSkeleton[FusedKey]):
     indices. The other operands have an element for each step."""
 
     name = of = "feedback"
+    report_name = "scan"
     geometry = FeedbackGeometry
 
     def vitis_module(self, lanes: int) -> str:
@@ -166,15 +167,11 @@ class Feedback(Fused, BoardSkeleton[FusedKey]):
     def operators(self, key: FusedKey) -> Mapping[tuple[str, str], int]:
         return {("mul", "int64"): 1, ("add", "int64"): 2 + len(key.outs) + len(key.ins)}
 
-    def title(self, key: FusedKey) -> str:
-        return "scan"
-
     def operands(self, key: FusedKey) -> str:
         return " ".join(p.dtype.name for p in (*key.outs, *key.ins))
 
     def parameters(self, key: FusedKey) -> tuple[Parameter, ...]:
-        args = [(what, c.replace("FT_GLOBAL ", ""), name) for what, c, name in fused.parameters(key)]
-        return (*args, ("*", "const long *", "geometry"))
+        return (*fused.parameters(key, ""), ("*", "const long *", "geometry"))
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
         ins = fused.input_names(key)

@@ -28,8 +28,7 @@ class Network(BoardSkeleton[NetworkKey]):
     template = "network.cpp"
 
     def parameters(self, key: NetworkKey) -> tuple[Parameter, ...]:
-        passed = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]  # type: ignore[arg-type]
-        return (*passed, ("int", "int ", "n"))
+        return (*fused.parameters(key, ""), ("int", "int ", "n"))  # type: ignore[arg-type]
 
     def compute(self, key: NetworkKey) -> dtype:
         return int32

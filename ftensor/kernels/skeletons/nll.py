@@ -55,6 +55,7 @@ class Nll(BoardSkeleton[NllKey]):
     """Loss: one sequential loop over the targets."""
 
     name = word = "nll"
+    report_name = "nll_loss"
     result_dtypes: tuple[str | None, ...] = (None, None)
     operand_dtypes: tuple[str | None, ...] = (None, "int64", None)
     geometry = NllGeometry
@@ -73,9 +74,6 @@ class Nll(BoardSkeleton[NllKey]):
 
     def keys(self, request: InventoryRequest) -> Iterator[NllKey]:
         yield from (NllKey("nll", of) for of in request.dtypes if of.kind == "f")
-
-    def title(self, key: NllKey) -> str:
-        return "nll_loss"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns a loop over the targets; its recurrence is the addition to the sum."""
@@ -110,6 +108,7 @@ class NllInput(Nll):
     """Derivative: fills the result with zeros, then writes one element for each target."""
 
     name = word = "nll_input"
+    report_name = "nll_loss_backward"
     result_dtypes, operand_dtypes = (None,), (None, "int64", None, None)
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
@@ -125,9 +124,6 @@ class NllInput(Nll):
             if d.kind == "f":
                 lanes = lanes_for([d], d.compute, request.target.lanes_bytes)
                 yield NllKey("nll_input", d, lanes)
-
-    def title(self, key: NllKey) -> str:
-        return "nll_loss_backward"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         g = NllGeometry.unpack(launch.geometry)

@@ -323,8 +323,8 @@ class Compact(BoardSkeleton[CompactKey]):
     """Two launches over the same slabs: each compute unit counts its true elements, then writes
     their positions."""
 
-    name = "compact"
-    word = "compact"
+    name = word = "compact"
+    report_name = "nonzero"
     together = "search"  # has positions of the same width
     exact_units = True
 
@@ -343,9 +343,6 @@ class Compact(BoardSkeleton[CompactKey]):
 
     def suffix(self, key: CompactKey) -> str:
         return self.name
-
-    def title(self, key: CompactKey) -> str:
-        return "nonzero"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         begin, end = launch.slab(launch.n, unit)

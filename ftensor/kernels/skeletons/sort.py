@@ -88,9 +88,6 @@ class OrderSkeleton(BoardSkeleton[O]):
     def keys(self, request: InventoryRequest) -> Iterator[O]:
         yield from (self.key(of) for of in request.dtypes if not of.is_complex)
 
-    def suffix(self, key: O) -> str:
-        return f"{self.name}_{key.dtype.name}"
-
 
 @dataclass(frozen=True)
 class SortKey:
@@ -357,9 +354,8 @@ class SearchGeometry(Geometry):
 class Search(BoardSkeleton[SearchKey]):
     """Binary search for the position of each value in a row."""
 
-    name = "search"
-    word = "search"
-    together = "search"
+    name = word = together = "search"
+    report_name = "searchsorted"
     result_dtypes, operand_dtypes = ("int64",), (None, None)
     geometry = SearchGeometry
 
@@ -376,12 +372,6 @@ class Search(BoardSkeleton[SearchKey]):
 
     def keys(self, request: InventoryRequest) -> Iterator[SearchKey]:
         yield from (SearchKey(of) for of in request.dtypes if not of.is_complex)
-
-    def suffix(self, key: SearchKey) -> str:
-        return f"search_{key.dtype.name}"
-
-    def title(self, key: SearchKey) -> str:
-        return "searchsorted"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the bisection loop; each step waits for two reads: of `sorter` and of the row."""

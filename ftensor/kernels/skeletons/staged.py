@@ -58,8 +58,7 @@ class Staged(BoardSkeleton[StagedKey]):
     template = "staged.cpp"
 
     def parameters(self, key: StagedKey) -> tuple[Parameter, ...]:
-        args = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]
-        return (*args, ("int", "int ", "n"))
+        return (*fused.parameters(key, ""), ("int", "int ", "n"))
 
     def compute(self, key: StagedKey) -> dtype:
         """Returns the compute dtype of the first function; each section sets its own."""

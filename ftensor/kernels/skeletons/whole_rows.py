@@ -121,9 +121,6 @@ class WholeRows(BoardSkeleton[WholeRowsKey]):
             Access("bias", False, bias * 4, bias, 0, g.n * 4 * g.shifted),
         ]
 
-    def title(self, key: WholeRowsKey) -> str:
-        return "whole_rows"
-
     def extent(self, launch: KernelLaunch) -> str:
         g = WholeRowsGeometry.unpack(launch.geometry)
         return f"{list(OPS)[g.op]} {g.rows}x{g.n}"

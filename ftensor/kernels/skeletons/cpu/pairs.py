@@ -53,6 +53,7 @@ class Pairs(Skeleton[PairsKey]):
     """Vectors of distances from one point."""
 
     name = "pairs"
+    report_name = "pdist"
     geometry = PairsGeometry
 
     def parameters(self, key: PairsKey) -> tuple[Parameter, ...]:
@@ -65,9 +66,6 @@ class Pairs(Skeleton[PairsKey]):
 
     def helpers(self, key: PairsKey) -> list[str]:
         return ["math.h"]
-
-    def title(self, key: PairsKey) -> str:
-        return "pdist"
 
 
 register(Pairs())

@@ -90,6 +90,7 @@ class RadixSort(Skeleton[RadixKey]):
     """Radix sort with a pass over the elements for each digit."""
 
     name = "radix_sort"
+    report_name = "sort"
     geometry = RadixGeometry
     exact_units = True  # each compute unit has a buffer of its own
 
@@ -120,9 +121,6 @@ class RadixSort(Skeleton[RadixKey]):
         if key.dtype.name in FLOATS:
             words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[key.dtype.name]
         return words
-
-    def title(self, key: RadixKey) -> str:
-        return "sort"
 
 
 register(RadixSort())

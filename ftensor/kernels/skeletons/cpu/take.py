@@ -66,6 +66,7 @@ class Take(Skeleton[TakeKey]):
     """Gather along a dim, with contiguous elements in vectors."""
 
     name = "take"
+    report_name = "copy"
     geometry = TakeGeometry
 
     def parameters(self, key: TakeKey) -> tuple[Parameter, ...]:
@@ -83,9 +84,6 @@ class Take(Skeleton[TakeKey]):
 
     def helpers(self, key: TakeKey) -> list[str]:
         return ["locate.h"]
-
-    def title(self, key: TakeKey) -> str:
-        return "copy"
 
     def located(self, key: TakeKey) -> tuple[int, ...]:
         return (1,)
@@ -170,6 +168,7 @@ class Shuffle(Skeleton[ShuffleKey]):
     """Sorts evenly spread keys by buckets."""
 
     name = "shuffle"
+    report_name = "randperm"
     geometry = ShuffleGeometry
 
     def parameters(self, key: ShuffleKey) -> tuple[Parameter, ...]:
@@ -177,9 +176,6 @@ class Shuffle(Skeleton[ShuffleKey]):
 
     def compute(self, key: ShuffleKey) -> dtype:
         return int64
-
-    def title(self, key: ShuffleKey) -> str:
-        return "randperm"
 
 
 register(Shuffle())
