@@ -396,9 +396,9 @@ class Processes:
         self.fifos[fifo].depth = max(self.fifos[fifo].depth, burst + 2)
         return self.add(process, (fifo,), (result,))[0]
 
-    def _common(self, k: int, name: str, inputs: Sequence[int], channels: int, total: int) -> list[int]:
+    def _common(self, k: int, name: str, inputs: Sequence[int], channels: int) -> list[int]:
         """Returns FIFOs with beats of one width, a divisor of `channels`: the smallest that is no
-        slower than the processes before, else the fastest. An image has `total` elements."""
+        slower than the processes before, else the fastest."""
         flows = [self.flow(fifo) for fifo in inputs]
 
         def trips(wide: int) -> int:
@@ -414,7 +414,7 @@ class Processes:
         """Adds a process for each input but the first, which appends its channels to those
         before."""
         flows = [self.flow(fifo) for fifo in inputs]
-        result, *rest = self._common(k, name, inputs, gcd(*[f.channels for f in flows]), sum(f.elements for f in flows))
+        result, *rest = self._common(k, name, inputs, gcd(*[f.channels for f in flows]))
         scales, zeros = layer.scales, layer.zeros
         if self.is_float:
             scales, zeros = (1.0,) * (len(inputs) + 1), (0,) * len(inputs)
@@ -430,7 +430,6 @@ class Processes:
             sizes = (wide, first, second, *same_scales, zeros[0], zeros[i], layer.zero)
             operators = {"to_float": 1, "add": 2, "mul": 2, "round": 1, "compare": 2, "choose": 4, "to_int": 1}
             lanes = 0 if all(same_scales) else wide
-
             process = Process(
                 f"{name}_{i}",
                 "concatenate",
@@ -451,11 +450,11 @@ class Processes:
         return result
 
     def _add(self, layer: NetworkLayer, k: int, name: str, inputs: Sequence[int]) -> int:
-        first, second = self._common(k, name, inputs, layer.channels, self.flow(inputs[0]).elements)
+        first, second = self._common(k, name, inputs, layer.channels)
         if self.is_float:
             return network_float.add(self, layer, k, name, first, second)
-        wide = self.flow(first).wide
         flow = self.flow(first)
+        wide = flow.wide
         numbers = (layer.zero_in, layer.zero_other, layer.zero, *layer.limits(self.dtype))
         operators = {"to_float": 2, "add": 4, "mul": 3, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
         counts = tuple(((operator, "float"), n * wide) for operator, n in operators.items())
