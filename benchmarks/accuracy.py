@@ -1,11 +1,10 @@
-"""Accuracy of results and the order of sorted elements, compared with torch's: errors in units of
-the last place.
+"""Accuracy of results and the order of sorted elements, compared with torch's: errors in ulps.
 
     python benchmarks/accuracy.py [--quick] [--only WORD]
 
 Measures functions on random bit patterns and near their critical points, sums and running sums of
-2^24 elements, and the order in which elements come out of sorting. `FTENSOR_DEVICE` selects the
-device. The tables are docs/numerics.md's. Needs torch, SciPy and mpmath.
+2^24 elements, and the order of elements after sorting. `FTENSOR_DEVICE` selects the device. The
+tables are in docs/numerics.md. Needs torch, SciPy and mpmath.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ import ftensor as ft
 Array = np.ndarray[Any, Any]
 PATTERNS = 1_000_000
 SUMMED = 1 << 24
-BY_MPMATH = 2000  # float64 and complex numbers: as many of the patterns
-WORST = 1e4  # beyond so many units a number says no more
+BY_MPMATH = 2000  # float64 and complex numbers: as many random patterns
+WORST = 1e4  # larger errors are meaningless
 SINGLE = ("float32", "float16", "bfloat16")
 WIDE = ("float64", "complex64")
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function in ftensor, in torch, in float64 and by mpmath; `ends` is the range of ordinary
+    """A function in ftensor, in torch, in float64 and by mpmath. `ends` is the range of ordinary
     operands."""
 
     name: str
@@ -75,7 +74,7 @@ FUNCTIONS = (
 
 
 def patterns(dtype: str, function: Function, count: int, rng: np.random.Generator) -> list[Array]:
-    """Returns operands: half of them random bits, half within the function's range; without NaN."""
+    """Returns operands: half of them random bits, half within the function's range, without NaN."""
     made = []
     for _ in range(function.operands):
         low, high = function.ends
@@ -117,9 +116,8 @@ def last_places(exact: Array, dtype: str) -> Array:
 
 
 def errors(result: Array, exact: Array, dtype: str) -> Array:
-    """Returns errors in units of the last place, where the exact result is a finite number of the
-    dtype. For complex numbers the error is the distance, and the unit is that of the absolute
-    value."""
+    """Returns errors in ulps, where the exact result is a finite number of the dtype. For complex
+    numbers the error is the distance, and the unit is the ulp of the absolute value."""
     of = "float32" if dtype == "complex64" else dtype
     kept = np.isfinite(exact) & (np.abs(exact) < float(torch.finfo(getattr(torch, of)).max))
     off = np.abs(result[kept] - exact[kept]) / last_places(exact[kept], of)
@@ -136,7 +134,7 @@ def exactly(function: Function, operands: Sequence[Array], dtype: str) -> Array:
 
 def _by_mpmath(function: Function, values: Sequence[Any]) -> Any:
     if not all(np.isfinite(values)) or max(map(abs, values)) > 1e18:
-        return math.nan  # mpmath takes long over huge angles; infinities are no matter of precision
+        return math.nan  # mpmath is slow for huge angles; infinities have no precision
     try:
         result = function.exact(*(mpmath.mpmathify(v) for v in values))
     except (ValueError, ZeroDivisionError, OverflowError, mpmath.libmp.NoConvergence):
@@ -173,7 +171,7 @@ def shown(error: float, places: int) -> str:
 
 def sums(count: int) -> Iterator[str]:
     """Yields lines on sums, means and running sums: errors relative to the sum of absolute values,
-    in units of float32."""
+    in ulps of float32."""
     rng = np.random.default_rng(11)
     kinds = {"uniform in [0, 1)": rng.random(count), "normal": rng.standard_normal(count)}
     for kind, values in kinds.items():

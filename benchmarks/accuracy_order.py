@@ -13,7 +13,7 @@ import ftensor as ft
 SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 1e-45, -1e-45, 2.0], np.float32)
 LENGTHS = (1, 2, 17, 100, 1000, 70_001)
 
-# Calls whose results are torch's to the bit, with places where these are defined: stable sorts.
+# Calls whose results have torch's bits, with indices where these are defined: stable sorts.
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "sort": lambda lib, x: lib.sort(x, stable=True),
     "sort, falling": lambda lib, x: lib.sort(x, stable=True, descending=True),
@@ -32,7 +32,8 @@ def _unique(values: Any, places: Any, counts: Any) -> Any:
 
 
 def same(mine: Any, theirs: Any) -> bool:
-    """True if two results are equal; a NaN equals a NaN, and zeros are equal whatever their sign."""
+    """Returns whether two results are equal. A NaN equals a NaN, and zeros are equal whatever their
+    sign."""
     return all(np.array_equal(np.asarray(a.cpu().numpy()), b.numpy(), equal_nan=True) for a, b in zip(mine, theirs))
 
 

@@ -3,16 +3,16 @@
     python benchmarks/bench.py [--json FILE] [--quick] [--only large,medium,start] [--others]
     python benchmarks/bench.py --gate --base COMMIT [--only large]
 
-Every figure is a median. The libraries alternate within each repetition, so that a change of the
+Every figure is a median. The libraries alternate within each repetition, so a change of the
 machine's clock affects all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
 ftensor is faster. `now / last` is ftensor's time over that of the last run on the same machine, if
 FILE has one. A roofline of the large cases is drawn next to FILE if matplotlib is installed.
 
-With --others, pyopencl.array and tinygrad take part (the extra `bench`; DEV=CL in the environment
-makes tinygrad compute by OpenCL, OPENCL_PATH names the loader for it).
+With --others, pyopencl.array and tinygrad take part (the extra `bench`; with DEV=CL in the
+environment tinygrad uses OpenCL, and OPENCL_PATH names the loader for it).
 
-With --gate, this checkout and another commit are measured alternately, in a process each; the exit
-status is 1 if a case takes more than 1.15 times as long here.
+With --gate, this checkout and another commit are measured alternately, in one process each. The
+exit status is 1 if a case takes more than 1.15 times as long here.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ from pathlib import Path
 from typing import Any
 
 from cases import CASES, GROUPS, MILLION, Call
-from figures import MINE, OTHERS, THEIRS, Row, in_turns, means, scaled, table
+from figures import MINE, OTHERS, THEIRS, Row, means, medians_by_turns, scaled, table
 from gate import gate
 from roofline import roofline
 
 SECTIONS = (*GROUPS, "not waited", "spectral", "graph", "torch", "start", "memory")
-PROCESSES = {  # what a fresh interpreter is asked to do
+PROCESSES = {  # the program that a new interpreter runs
     "import": "import ftensor",
     "first op": "import ftensor as ft; ft.tensor([1., 2.]).mul(3).tolist()",
 }
 
 
 def of_rows(group: str, quick: bool, libraries: tuple[str, ...]) -> list[Row]:
-    """Returns the rows of a group; each call is waited for.
+    """Returns the rows of a group. Each call is waited for.
 
-    Every call makes a new result, like users' code: NumPy and torch allocate theirs from the
+    Every call makes a new result, like users' code. NumPy and torch allocate theirs from the
     system, ftensor from its pool.
     """
     rows = []
     for case in CASES:
         if case.group != group:
             continue
-        times = in_turns(case.calls(libraries), 5 if quick else 21)
+        times = medians_by_turns(case.calls(libraries), 5 if quick else 21)
         unit, factor = ("us", 1e6) if group in ("small", "medium") else ("ms", 1e3)
         rows.append(scaled(f"{group}: {case.name}", unit, factor, times))
     return rows
 
 
-def not_waited(quick: bool) -> list[Row]:
-    """Returns the cost of a call with next to nothing to compute, without waiting."""
+def without_wait(quick: bool) -> list[Row]:
+    """Returns the cost of a call with almost nothing to compute, without waiting."""
     import numpy as np
     import torch
 
@@ -87,12 +87,12 @@ def not_waited(quick: bool) -> list[Row]:
             call()
             if repeat:
                 times[name].append((time.perf_counter() - start) / inner)
-            ft.synchronize()  # not in the figure, and not left for the next one to pay
+            ft.synchronize()  # not measured, and finished before the next measurement
     medians = {name: statistics.median(values) for name, values in times.items()}
     return [scaled("small: add, not waited for", "us", 1e6, medians, limit=10.0)]
 
 
-# Transforms: a function of `fft`, the input's shape and dtype, the dim (None: its own).
+# Transforms: a function of `fft`, the input's shape and dtype, the dim (None: the default).
 TRANSFORMS: tuple[tuple[str, tuple[int, ...], str, int | None], ...] = (
     *(("fft", (n,), "complex64", -1) for n in (64, 1024, 65536, MILLION)),
     *(("fft", (1000, n), "complex64", -1) for n in (64, 1000, 1009, 1024, 1536)),
@@ -133,11 +133,11 @@ def spectral(quick: bool) -> list[Row]:
             "numpy": partial(getattr(np.fft, name), x, **axes),
         }
         label = f"{name} {'x'.join(map(str, shape))} {of}" + (" along 0" if dim == 0 else "")
-        rows.append(scaled(label, "ms", 1e3, in_turns(calls, 5 if quick else 21)))
+        rows.append(scaled(label, "ms", 1e3, medians_by_turns(calls, 5 if quick else 21)))
     return rows
 
 
-# 50 ops on what a program passes, of five kernels when these run call by call.
+# 50 ops on a program's arguments, which become five kernels as separate calls.
 FIFTY = """
 import json, sys, time
 import ftensor as ft
@@ -199,7 +199,7 @@ def start(quick: bool) -> list[Row]:
     torch_import, numpy_import = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as cache:
-            # Runtimes keep caches of their own: a clean cache means all of them.
+            # Runtimes have their own caches; a clean start means all of them are empty.
             env = os.environ | {
                 "FTENSOR_CACHE_DIR": cache,
                 "POCL_CACHE_DIR": str(Path(cache) / "pocl"),
@@ -225,7 +225,7 @@ def start(quick: bool) -> list[Row]:
 
 
 def process(program: str, env: dict[str, str]) -> float:
-    """Returns the seconds that a fresh interpreter needs for a program."""
+    """Returns the seconds that a new interpreter needs for a program."""
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-c", program], env=env, check=True, capture_output=True)
     return time.perf_counter() - begin
@@ -244,7 +244,7 @@ def memory(quick: bool) -> list[Row]:
             result = value + result
         ft.synchronize()
 
-    ops(20_000)  # the plans, the pool and the queue have their size now
+    ops(20_000)  # the plans, the pool and the queue have reached their size
     before, device_before = resident(), ft.fpga.memory_reserved()
     ops(count)
     grown, device_grown = resident() - before, ft.fpga.memory_reserved() - device_before
@@ -261,7 +261,7 @@ def resident() -> int:
 
 
 def machine() -> dict[str, str]:
-    """Returns the machine and the versions that the figures belong to."""
+    """Returns the machine and the versions to which the figures belong."""
     import numpy
     import torch
 
@@ -315,7 +315,7 @@ def main() -> int:
     sections: dict[str, Callable[[bool], list[Row]]] = {
         group: partial(of_rows, group, libraries=libraries) for group in GROUPS
     }
-    sections |= {"not waited": not_waited, "spectral": spectral, "graph": graph}
+    sections |= {"not waited": without_wait, "spectral": spectral, "graph": graph}
     sections |= {"torch": through_torch, "start": start, "memory": memory}
     last = last_of(options.json, facts)
     rows: list[Row] = []

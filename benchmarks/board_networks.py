@@ -1,4 +1,5 @@
-"""Networks of docs/figures.md: torch computes in float32, ftensor in int8 where a program says so."""
+"""Networks of docs/figures.md. torch computes in float32, ftensor in int8 where a program says
+so."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def lenet() -> Program:
 
 
 def keywords() -> Program:
-    """A depthwise separable network for keywords: 64 channels of 24 x 5, four pairs of layers."""
+    """A depthwise separable network for keyword spotting: 64 channels of 24 x 5, four pairs of
+    layers."""
     shapes: dict[str, tuple[int, ...]] = {"c": (64, 1, 10, 4), "f": (12, 64 * 24 * 5)}
     for k in range(4):
         shapes |= {f"d{k}": (64, 1, 3, 3), f"p{k}": (64, 64, 1, 1)}

@@ -1,13 +1,15 @@
 """Writes docs/figures.md: programs on this machine's CPU and in the model of two boards.
 
-    make figures                     # or: python benchmarks/board_page.py [--only NAME ...] [--seconds S] [--model]
+    make figures                     # or: python benchmarks/board_page.py [--only NAME ...]
+    [--seconds S] [--model]
 
-The CPU columns are the fastest call within `--seconds`, by the clock. torch runs with one thread, and with one for each
-processor that this process may use. The board columns are the kernels' time by the model, with operands in the board's
-memory; `ftensor estimate` computes the same. No row of the table is written by hand. `--model` computes the board
-columns alone, and keeps the page's CPU columns.
+The CPU columns are the wall-clock time of the fastest call within `--seconds`. torch runs with one
+thread, and with one for each processor available to this process. The board columns are the
+kernels' time by the model, with operands in the board's memory; `ftensor estimate` computes the
+same. No row of the table is written by hand. `--model` computes only the board columns, and keeps
+the page's CPU columns.
 
-All programs take eight minutes on two idle cores, the model alone four, also on busy ones.
+All programs take eight minutes on two idle cores. The model alone takes four, also on busy cores.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ LIBRARIES = ("torch", "ftensor")
 
 
 def best(call: Callable[[], object], seconds: float) -> float:
-    """Returns the least seconds of a call by the clock."""
+    """Returns the wall-clock seconds of the fastest call."""
     call()
     least, end, count = np.inf, time.perf_counter() + seconds, 0
     while time.perf_counter() < end or count < 3:
@@ -68,7 +70,8 @@ def on_cpu(program: Program, seconds: float) -> dict[str, float]:
 
 
 def in_model(program: Program) -> dict[str, Any]:
-    """Returns for each board the seconds of the kernels and of the launches, and the image's shares."""
+    """Returns for each board the seconds of the kernels and of the launches, and the image's
+    utilization."""
     import ftensor as ft
     from ftensor.boards import find
     from ftensor.estimate.model import BoardConfig
@@ -112,8 +115,8 @@ def in_model(program: Program) -> dict[str, Any]:
 
 
 def columns(name: str, seconds: float, parts: Sequence[str]) -> dict[str, Any]:
-    """Runs the parts, "cpu" and "model", in processes of their own: the model needs the C simulation
-    as device."""
+    """Runs the parts, "cpu" and "model", in separate processes, since the model needs the C
+    simulation as device."""
     answers = {}
     for part in parts:
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -126,7 +129,7 @@ def columns(name: str, seconds: float, parts: Sequence[str]) -> dict[str, Any]:
 
 
 def shares_text(shares: Mapping[str, float]) -> str:
-    """Returns a board's shares as a cell of the table, without flip-flops."""
+    """Returns a board's utilization as a cell of the table, without flip-flops."""
     used = {word: part for word, part in shares.items() if word != "ff" and (part or word != "uram")}
     return "; ".join(f"{word.upper()} {part:.0%}" for word, part in used.items())
 

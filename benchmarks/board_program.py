@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 Data = dict[str, np.ndarray]
-# Takes the library and its tensors by name.
+# Takes the library, and its tensors by name.
 Function = Callable[[Any, dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program's data by name, the names of its arguments (the others are held), and its functions."""
+    """A program's data by name, the names of its arguments (the others are fixed), and its
+    functions."""
 
     data: Data
     arguments: tuple[str, ...]
@@ -35,10 +36,10 @@ class Maker:
 
 
 def same(data: Data, function: Function, arguments: tuple[str, ...] = ()) -> Program:
-    """Returns a program whose function is that of both libraries."""
+    """Returns a program with one function for both libraries."""
     return Program(data, arguments or tuple(data), function, function)
 
 
 def normal(*shape: int) -> np.ndarray:
-    """Returns normal float32 numbers; the shape is the seed."""
+    """Returns normal float32 numbers. The shape is the seed."""
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)

@@ -1,6 +1,6 @@
 """The programs of docs/figures.md: data, and the same function for torch and for ftensor.
 
-`Program.ftensor` is that of `Program.torch` but for networks, which torch computes in float32 and
+`Program.ftensor` equals `Program.torch` except for networks, which torch computes in float32 and
 ftensor in int8.
 """
 
@@ -144,7 +144,7 @@ def photo() -> Program:
 
 
 def heat_in_place() -> Program:
-    """The edges stay as they are: each step adds to a part of the plate."""
+    """The edges do not change: each step adds to a part of the plate."""
 
     def function(lib: Any, of: dict[str, Any]) -> Any:
         p = of["plate"].clone()
@@ -158,7 +158,7 @@ def heat_in_place() -> Program:
 
 
 def statistics() -> Program:
-    """Means and deviations of rows; a quantile and a histogram of the first row, by its order."""
+    """Means and deviations of rows; a quantile and a histogram of the first row, by sorting."""
 
     def function(lib: Any, of: dict[str, Any]) -> Any:
         x = of["x"]

@@ -15,10 +15,10 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Case:
-    """A case: operands a, b, ... as text ("f 4M" are normal float32, "u 4M" uniform, "i 4M<9" int64
-    below 9); `call` in ftensor and torch (of a module t), `numpy` (of np) and optionally `other`
-    for pyopencl.array and tinygrad (of operands alone). `jitted`: ftensor runs a graph, torch runs
-    eagerly."""
+    """A case. Operands a, b, ... are texts ("f 4M" is normal float32, "u 4M" uniform, "i 4M<9"
+    int64 below 9). `call` runs in ftensor and torch (of a module t), `numpy` in NumPy (np), and
+    optionally `other` in pyopencl.array and tinygrad (of operands only). `jitted`: ftensor runs a
+    graph, torch runs eagerly."""
 
     group: str
     name: str
@@ -45,7 +45,8 @@ class Case:
         return operands
 
     def calls(self, libraries: tuple[str, ...]) -> dict[str, Call]:
-        """Returns the call in each of these libraries that has it; the call waits for its result."""
+        """Returns the call in each of these libraries that supports it. The call waits for its
+        result."""
         arrays = self.arrays()
         by_name = {name: LIBRARIES[name](self, arrays) for name in libraries}
         return {name: call for name, call in by_name.items() if call is not None}
@@ -94,8 +95,8 @@ def _products() -> list[Case]:
 
 
 def _graphs() -> list[Case]:
-    """Returns functions of several ops, call by call and as graphs; and norms, which are graphs
-    internally."""
+    """Returns functions of several ops, as separate calls and as graphs, and norms, which are
+    graphs internally."""
     chain = "t.tanh(a * b + a) * t.exp(-b) + 0.5"
     steps = "(" * 10 + "a" + " * 1.01 + 0.5)" * 10
     square, image = "f 1024x1024", ("f 8x32x32x32", "u 32", "u 32")
@@ -144,7 +145,7 @@ CASES = (
 GROUPS = tuple(dict.fromkeys(case.group for case in CASES))
 
 
-# How a library makes a call of a case: None where it has no such.
+# How a library makes a call of a case; None if it cannot.
 
 
 def _function(text: str, **names: Any) -> Call:

@@ -1,9 +1,9 @@
 """Convolutions and pooling against torch: python benchmarks/conv.py [--rounds N] [word ...]
 
 Words select the figures whose names contain one of them. The time of each library is the least of
-some calls, waited for, by the clock and by the processor: other work on the machine disturbs the
-second less. `ratio` is torch over ftensor: above 1, ftensor is faster. With one processor (`taskset
--c 0 python ...`) torch takes one thread, and ftensor one compute unit.
+some calls, each waited for, in wall-clock and in CPU time, which other work on the machine disturbs
+less. `ratio` is torch over ftensor: above 1, ftensor is faster. With one processor (`taskset -c 0
+python ...`) torch uses one thread, and ftensor one compute unit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ CASES: dict[str, Case] = {
 
 
 def least(call: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Returns (seconds, processor seconds) of the fastest of some calls."""
+    """Returns (wall-clock seconds, CPU seconds) of the fastest of some calls."""
     clock, processor = [], []
     for _ in range(rounds):
         begun, worked = time.perf_counter(), time.process_time()
@@ -85,7 +85,7 @@ def measure(case: Case, rounds: int) -> list[tuple[float, float]]:
     operands = [torch.randn(shape)]
     if weight is not None:
         operands += [torch.randn(weight), torch.randn(weight[1 if "transpose" in name else 0])]
-    # Memory of ftensor's own: a weight that nobody else sees is packed once.
+    # ftensor's own memory: a weight that is not shared is packed once.
     mine = [ft.from_torch(t).clone() for t in operands]
     theirs, ours = torch, ft
     for part in name.split("."):
@@ -97,7 +97,7 @@ def measure(case: Case, rounds: int) -> list[tuple[float, float]]:
 
     times = []
     for call in (lambda: theirs(*operands, **more), waited):
-        time.sleep(0.1)  # threads of the other one go on spinning for a while
+        time.sleep(0.1)  # threads of the other library keep spinning for a while
         call()
         call()
         times.append(least(call, rounds))

@@ -1,4 +1,4 @@
-"""Measuring and printing of figures."""
+"""Measures and prints figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from cases import GROUPS, Call
 
 REST, WARM = 0.15, 0.05  # seconds
-IN_A_TURN = 3  # calls that are counted
+IN_A_TURN = 3  # measured calls
 MINE, THEIRS, OTHERS = "ftensor", ("torch", "numpy"), ("pyopencl", "tinygrad")
 
 
@@ -25,8 +25,8 @@ class Row:
     numpy: float | None = None
     pyopencl: float | None = None
     tinygrad: float | None = None
-    limit: float | None = None  # what ftensor promises, in the same unit
-    last: float | None = None  # ftensor's own of the last run on this machine
+    limit: float | None = None  # ftensor's target, in the same unit
+    last: float | None = None  # ftensor's own figure of the last run on this machine
 
     @property
     def ratio(self) -> float | None:
@@ -38,13 +38,13 @@ class Row:
         return self.ftensor / self.last if self.last else None
 
 
-def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
-    """Returns the median seconds of each call; the first round of all calls is not counted.
+def medians_by_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
+    """Returns the median seconds of each call. The first round of all calls is not counted.
 
     Each turn begins with a pause, because a library's threads keep spinning after its call
-    (OpenBLAS's for tens of milliseconds) and would take the next one's processors. Then come
-    uncounted calls: a virtual machine that has rested puts a library's threads on one processor
-    until they have kept that busy for some milliseconds.
+    (OpenBLAS's for tens of milliseconds) and would occupy the next one's processors. Uncounted
+    calls follow: a virtual machine that was idle puts a library's threads on one processor until
+    they have kept it busy for some milliseconds.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(-(-repeats // IN_A_TURN) + 1):
@@ -62,12 +62,12 @@ def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
 
 
 def scaled(name: str, unit: str, factor: float, times: dict[str, float], **more: Any) -> Row:
-    """Returns a row in `unit`; a second has `factor` of these units."""
+    """Returns a row in `unit`, of which a second has `factor`."""
     return Row(name, unit, **{key: value * factor for key, value in times.items()}, **more)
 
 
 def table(rows: list[Row]) -> str:
-    """Returns aligned text, a line for each figure."""
+    """Returns aligned text with a line for each figure."""
 
     def number(value: float | None) -> str:
         return "" if value is None else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from cases import CASES
 
 HERE = Path(__file__).resolve().parent
-ALLOWED = 1.15  # of the base's time
+ALLOWED = 1.15  # relative to the base's time
 
 
 class Checkout:
@@ -51,7 +51,7 @@ class Checkout:
 
 @dataclass
 class Compared:
-    """The medians of a case, in seconds; None for a base that lacks it."""
+    """The medians of a case, in seconds; None if the base lacks it."""
 
     name: str
     mine: float
@@ -59,7 +59,7 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """This checkout's time over the base's."""
+        """Returns this checkout's time over the base's."""
         return self.mine / self.base if self.base else 1.0
 
 
@@ -82,7 +82,7 @@ def compare(mine: Checkout, base: Checkout, number: int, repeats: int) -> Compar
 
 
 def run(mine: Path, base: Path, numbers: Sequence[int], repeats: int) -> list[Compared]:
-    """Measures these cases in two checkouts; prints a line for each."""
+    """Measures these cases in two checkouts, and prints a line for each."""
     both = Checkout(mine), Checkout(base)
     rows = []
     try:

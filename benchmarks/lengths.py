@@ -1,9 +1,9 @@
-"""The cost of new sequence lengths: two layers of a transformer on texts of 1 to 512.
+"""The cost of new sequence lengths: two layers of a transformer on sequences of 1 to 512 tokens.
 
     python benchmarks/lengths.py [--json FILE] [--lengths N]
 
 Memory is that of the process, for each new length: of the first N in a process, and of the N after
-them. Times are of the calling thread's processor, so that a busy machine changes little.
+them. Times are CPU times of the calling thread, so a busy machine changes little.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def resident() -> int:
 
 
 class Model:
-    """Embedding, layers of attention and of an MLP, and scores of the next word."""
+    """Embedding, layers of attention and of an MLP, and logits of the next token."""
 
     def __init__(self) -> None:
         shapes = {

@@ -1,7 +1,8 @@
-"""Measures one checkout's ftensor for another process, a case at a time.
+"""Measures one checkout's ftensor for another process, one case at a time.
 
 Reads lines of JSON from standard input, each the number of a case. Answers with the seconds of a
-call, or null if this ftensor has no such call. Calls before the first of a case compile it.
+call, or null if this ftensor has no such call. Calls before the first measurement of a case compile
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 
 from cases import CASES, Call
 
-# Seconds: shorter calls are measured many at a time, as one alone may take twice as long.
+# Seconds. Shorter calls are measured many at a time, since a single one may take twice as long.
 SHORTEST = 2e-3
 
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 
 class LSTM(nn.Module):
-    """Two layers of 32, and a linear layer after their last step."""
+    """Two layers of 32, and a linear layer on their last step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ Cache = list[tuple[Tensor, Tensor]]
 
 
 class Block(nn.Module):
-    """GPT-2's block: attention of four heads and a perceptron, each with a norm before it."""
+    """GPT-2's block: attention with four heads and an MLP, each with a norm before it."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Maps (batch, words, width), with the keys and values of all words so far."""
+        """Maps (batch, tokens, width), with the keys and values of all tokens so far."""
         batch, words, width = x.shape
         parts = self.qkv(self.ln_1(x)).view(batch, words, 3, 4, width // 4)
         q, k, v = parts.permute(2, 0, 3, 1, 4)
@@ -45,7 +45,8 @@ class Block(nn.Module):
 
 
 class GPT2(nn.Module):
-    """Three blocks of 128, 1,000 words; the last layer shares the weight of the embedding."""
+    """Three blocks of width 128, 1,000 tokens. The last layer shares the weight of the
+    embedding."""
 
     def __init__(self, width: int = 128, blocks: int = 3, words: int = 1000) -> None:
         super().__init__()
@@ -54,7 +55,7 @@ class GPT2(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, words: Tensor, past: Cache | None = None) -> tuple[Tensor, Cache]:
-        """Returns the scores of each next word, (batch, words, 1000), and all keys and values."""
+        """Returns the logits of each next token, (batch, tokens, 1000), and all keys and values."""
         begun = past[0][0].shape[2] if past else 0
         places = torch.arange(begun, begun + words.shape[1], device=words.device)
         x, kept = self.words(words) + self.places(places), []
@@ -65,7 +66,8 @@ class GPT2(nn.Module):
 
 
 class GPT2Token(nn.Module):
-    """A GPT-2 that reads one word a call, with keys and values in memory for `length` words."""
+    """A GPT-2 that reads one token in each call, with memory for keys and values of `length`
+    tokens."""
 
     def __init__(self, net: GPT2, length: int) -> None:
         super().__init__()
@@ -76,7 +78,8 @@ class GPT2Token(nn.Module):
 
     @torch.no_grad()
     def read(self, words: Tensor) -> Tensor:
-        """Reads the text before the first call, (1, words), and returns its next word, (1, 1)."""
+        """Reads the prompt, (1, tokens), before the first call, and returns the next token, (1,
+        1)."""
         logits, past = self.net(words)
         for place, (k, v) in zip(self.cache, past):
             place[:, :, :, : words.shape[1]] = torch.stack((k, v))
@@ -84,7 +87,7 @@ class GPT2Token(nn.Module):
 
     @torch.no_grad()
     def forward(self, word: Tensor, index: Tensor) -> Tensor:
-        """Maps a word, (1, 1), at an index, (1,), to the next word."""
+        """Maps a token, (1, 1), at an index, (1,), to the next token."""
         net, mask = self.net, self.indices <= index
         x = net.words(word) + net.places(index)
         for block, (keys, values) in zip(net.blocks, self.cache):
@@ -105,13 +108,13 @@ class Basic(nn.Module):
         self.conv1 = nn.Conv2d(before, width, 3, stride, 1, bias=False)
         self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
         self.bn1, self.bn2 = nn.BatchNorm2d(width), nn.BatchNorm2d(width)
-        beside = [nn.Conv2d(before, width, 1, stride, bias=False), nn.BatchNorm2d(width)]
-        self.beside = nn.Sequential(*beside if stride > 1 else ())
+        shortcut = [nn.Conv2d(before, width, 1, stride, bias=False), nn.BatchNorm2d(width)]
+        self.shortcut = nn.Sequential(*shortcut if stride > 1 else ())
 
     def forward(self, x: Tensor) -> Tensor:
         """Maps images to images, half as large with a stride of 2."""
         y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + self.beside(x))
+        return F.relu(y + self.shortcut(x))
 
 
 def resnet18() -> nn.Module:

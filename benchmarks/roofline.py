@@ -12,7 +12,7 @@ from ftensor.profiler import profile
 
 
 def roofline(group: str, path: Path) -> None:
-    """Draws a group's roofline; waits for each case, like `of_rows`."""
+    """Draws a group's roofline. Waits for each case, like `of_rows`."""
     calls = [case.calls((MINE,))[MINE] for case in CASES if case.group == group]
     for call in calls:
         call()

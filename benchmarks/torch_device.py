@@ -1,11 +1,11 @@
-"""Overhead of the torch device: a call of the device against ftensor's own, in CPU time.
+"""Overhead of the torch device: a call on the device against ftensor's own call, in CPU time.
 
     python benchmarks/torch_device.py [--json FILE]
 
 Each figure is the least of several rounds, in microseconds; the limits are those of the project.
-Times are of the calling thread's processor, so that a busy machine changes little. Those of models'
-steps are of all threads, and the limit is twice the time of torch's own CPU kernels. The last table
-has such steps as they are, captured by `ftensor.torch.capture`, and compiled by inductor for the CPU,
+Times are CPU times of the calling thread, so a busy machine changes little. Those of models' steps
+are of all threads, and the limit is twice the time of torch's own CPU kernels. The last table has
+such steps in eager mode, captured by `ftensor.torch.capture`, and compiled by inductor for the CPU,
 if there is a C++ compiler.
 """
 
@@ -29,7 +29,7 @@ from ftensor.torch.fallback import run
 from ftensor.torch.internals import overload
 
 SIN = overload("sin")
-# What torch's dispatcher takes on its way to a kernel that is written in Python and does nothing.
+# The time of torch's dispatcher before an empty kernel written in Python.
 _bench = torch.library.Library("ftensor_bench", "DEF")
 _bench.define("nothing(Tensor a, Tensor b) -> ()")
 _bench.impl("nothing", lambda a, b: None, "PrivateUse1")
@@ -48,8 +48,8 @@ def least(call: Callable[[], object], calls: int = 2000, rounds: int = 15) -> fl
 
 
 def steps(device: str) -> dict[str, Callable[[], object]]:
-    """Returns models' steps on a device: one of a cell, one word with a growing cache, one of
-    training."""
+    """Returns models' steps on a device: a step of a cell, one token with a growing cache, a
+    training step."""
     torch.manual_seed(0)
     nn, functional = torch.nn, torch.nn.functional
     lstm, x = nn.LSTM(64, 64).to(device), torch.randn(1, 8, 64).to(device)
@@ -98,7 +98,7 @@ def models() -> list[tuple[str, float, float]]:
 
 
 def training_step(net: torch.nn.Module, loss: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """Returns a training step of a network, with a loss of its outputs."""
+    """Returns a training step of a network, with a loss on its outputs."""
     learner = torch.optim.AdamW(net.parameters(), 1e-3, fused=True)
 
     def step(*args: torch.Tensor) -> torch.Tensor:
@@ -114,8 +114,8 @@ def training_step(net: torch.nn.Module, loss: Callable[..., torch.Tensor]) -> Ca
 def small_steps(
     device: str, compiled: Callable[[Any], Any] = lambda f: f
 ) -> dict[str, tuple[Callable[..., object], tuple[torch.Tensor, ...]]]:
-    """Returns steps of small networks on a device, each with its arguments; `compiled` is applied to
-    their forward passes."""
+    """Returns steps of small networks on a device, each with its arguments. `compiled` is applied
+    to their forward passes."""
     torch.manual_seed(0)
     nn, functional = torch.nn, torch.nn.functional
     x, words = torch.randn(32, 64).to(device), torch.randn(8, 16, 64).to(device)
@@ -158,7 +158,7 @@ def small_steps(
     }
 
 
-# The project's limits of eager and captured steps, over torch's time on the CPU.
+# The project's limits of eager and captured steps, relative to torch's time on the CPU.
 LIMITS = {
     "MLP, training": (2.0, 0.5),
     "transformer layer, training": (2.0, 0.45),
@@ -173,8 +173,8 @@ LIMITS = {
 
 
 class Step(NamedTuple):
-    """A step's microseconds of all processors: eager, captured, on torch's CPU, there compiled by
-    inductor (NaN without a C++ compiler); the launches and bytes of the capture."""
+    """A step's CPU microseconds of all threads: eager, captured, on torch's CPU, and there compiled
+    by inductor (NaN without a C++ compiler); the launches and bytes of the capture."""
 
     name: str
     eager: float
@@ -186,7 +186,8 @@ class Step(NamedTuple):
 
 
 def captured() -> Iterator[Step]:
-    """Yields the figures of each small step as soon as it is measured, its four ways by turns."""
+    """Yields the figures of each small step as soon as it is measured. Its four variants
+    alternate."""
     eager, replayed, theirs = small_steps("fpga"), small_steps("fpga"), small_steps("cpu")
     has_compiler = shutil.which("g++") is not None
     inductor = small_steps("cpu", torch.compile) if has_compiler else theirs
@@ -216,13 +217,13 @@ HEAD = ("step", "torch us", "eager", "limit", "captured", "limit", "inductor", "
 
 
 def line(cells: Sequence[str]) -> str:
-    """Returns a line of the last table, whose columns are as wide as they may become."""
+    """Returns a line of the last table, with fixed column widths."""
     widths = [max(map(len, LIMITS)), *[max(len(word), 6) for word in HEAD[1:]]]
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip()
 
 
 def cells(step: Step) -> list[str]:
-    """Returns a step's figures; eager, captured and inductor's times over torch's."""
+    """Returns a step's figures: eager, captured and inductor's times over torch's."""
     eager, captured = LIMITS[step.name]
     over = [f"{us / step.torch:.2f}" for us in (step.eager, step.captured, step.inductor)]
     times = [f"{step.torch:.0f}", over[0], f"{eager:.2f}", over[1], f"{captured:.2f}", over[2]]

@@ -2,7 +2,7 @@
 
     python benchmarks/torch_models.py [--json FILE] [--quick] [--only NAME]
 
-Medians, measured alternately: eager against eager and, if the name says so, compiled by
+Figures are medians, measured alternately: eager against eager or, if the name says so, compiled by
 backend="ftensor" against compiled by inductor (which needs g++). A line has the time on the device
 over torch's, and the project's limit; `limit` in the table is that times torch's.
 """
@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before anything counts the cores
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before any library counts the cores
 
 import torch  # noqa: E402
 from figures import Row as Figure  # noqa: E402
-from figures import in_turns, table  # noqa: E402
+from figures import medians_by_turns, table  # noqa: E402
 from networks import GPT2, LSTM, mobilenet_v3, resnet18  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
@@ -60,7 +60,7 @@ def lstm(device: str, backend: str) -> Step:
 
 
 def gpt2_training(device: str, backend: str) -> Step:
-    """Returns a step of AdamW on 4 texts of 64 words."""
+    """Returns a step of AdamW on 4 sequences of 64 tokens."""
     net, words = GPT2().to(device), torch.randint(1000, (4, 65)).to(device)
     before, behind = words[:, :-1], words[:, 1:].reshape(-1)
     call = compiled(net, backend)
@@ -68,8 +68,8 @@ def gpt2_training(device: str, backend: str) -> Step:
 
 
 def gpt2_token(device: str, backend: str) -> Step:
-    """Returns a function that generates 32 words after 16, one by one, with the keys and values
-    kept."""
+    """Returns a function that generates 32 tokens after a prompt of 16, one by one, with the keys
+    and values cached."""
     net, words = GPT2().to(device).eval(), torch.randint(1000, (1, 16)).to(device)
     call = compiled(net, backend)
 
@@ -84,7 +84,7 @@ def gpt2_token(device: str, backend: str) -> Step:
 
 
 def images(make: Callable[[], torch.nn.Module], batch: int, size: int) -> Make:
-    """Returns a function that makes the classification of images by a network."""
+    """Returns a function that makes a step of a network's image classification."""
 
     def named(device: str, backend: str) -> Step:
         net, x = make().to(device).eval(), torch.randn(batch, 3, size, size).to(device)
@@ -126,7 +126,7 @@ MODELS = (
 
 
 def figures(only: str, repeats: int) -> list[Figure]:
-    """Returns a row for each case, in milliseconds; the limit follows from torch's time in this
+    """Returns a row for each case, in milliseconds. The limit follows from torch's time in this
     run."""
     rows = []
     for case in MODELS:
@@ -136,7 +136,7 @@ def figures(only: str, repeats: int) -> list[Figure]:
         for name, device, backend in (("ftensor", "fpga", "ftensor"), ("torch", "cpu", "inductor")):
             torch.manual_seed(0)
             steps[name] = waited(case.make(device, backend if case.compiled else ""))
-        times = in_turns(steps, repeats)
+        times = medians_by_turns(steps, repeats)
         millis = {name: seconds * 1e3 for name, seconds in times.items()}
         rows.append(Figure(case.name, "ms", **millis, limit=case.limit * millis["torch"]))
         ratio = times["ftensor"] / times["torch"]

@@ -3,7 +3,7 @@
     python examples/board.py [--out DIR]
 
 No board is needed. `ftensor emulate` runs digits.py on Xilinx's own runtime (XRT) with a process of
-this machine instead of the card; the names must equal those that digits.py has left in DIR.
+this machine instead of the card. The labels must equal those that digits.py has left in DIR.
 `ftensor estimate` computes the time on an Alveo U55C, and draws it: DIR/board.png.
 """
 
@@ -40,7 +40,7 @@ def run(*words: str | Path, **keywords: Any) -> str:
 
 
 def on_xrt(out: Path) -> None:
-    """Names the digits on XRT, and compares the names with those found before."""
+    """Classifies the digits on XRT, and compares the labels with those found before."""
     print(
         "Now as on a board. There is none here, so this CPU stands in for it: the runtime is\n"
         "Xilinx's own (XRT), the kernels are the HLS C++ that Vitis would get for a card, built\n"
@@ -66,7 +66,7 @@ def estimated(out: Path) -> None:
     )
     plot = ("--plot", out / "board.png") if find_spec("matplotlib") else ()
     words = ("estimate", "--board", BOARD, *plot, DIGITS, "--once", "--out", out / "estimate")
-    # On the device that has the kernels by now.
+    # On the device whose kernels are compiled already.
     env = {"FTENSOR_DEVICE": "auto", **os.environ}
     said = run(*words, env=env, stdout=subprocess.PIPE)
     first, board = said[said.index("A model's estimate") :].splitlines()[:2]

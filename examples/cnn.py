@@ -1,4 +1,4 @@
-"""Handwritten digits named by a small convolutional network, on ftensor's device.
+"""Handwritten digits classified by a small convolutional network, on ftensor's device.
 
     python examples/cnn.py [--epochs N]
 

@@ -1,11 +1,11 @@
-"""Handwritten digits named by their nearest neighbour, on ftensor's device.
+"""Handwritten digits classified by their nearest neighbour, on ftensor's device.
 
     python examples/digits.py [--out DIR] [--once]
 
-scikit-learn bundles 1797 digits of 8 x 8 pixels with their true names. Each of the last 797 gets
-the name of the closest of the first 1000. Distances come in two ways: straight from the definition
-by broadcasting, and by a matrix product. Pixels are whole numbers from 0 to 16, so every sum is
-exact in float32: both ways, NumPy and every device give the very same distances.
+scikit-learn bundles 1797 digits of 8 x 8 pixels with their labels. Each of the last 797 gets the
+label of the closest of the first 1000. Distances are computed in two ways: from the definition by
+broadcasting, and by a matrix product. Pixels are integers from 0 to 16, so every sum is exact in
+float32: both ways, NumPy and every device give equal distances.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ KNOWN = 1000
 CHUNK = 200  # digits at a time: the differences to all known ones take CHUNK * KNOWN * 64 numbers
 
 
-# The two functions use nothing but what a tensor and a NumPy array share, so that the comparison
-# is one of the same text.
+# Both functions only use methods that tensors and NumPy arrays share, so that one text is compared.
 def by_broadcasting(a: Any, b: Any) -> Any:
     """Returns the squared distances between the rows of `a` (n, k) and of `b` (m, k): (n, m)."""
     difference = a[:, None, :] - b[None, :, :]
@@ -50,7 +49,7 @@ def nearest(distances: Distances, tests: Any, known: Any) -> list[Any]:
 
 
 def name_on_device(distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """Returns the names found on ftensor's device, from NumPy arrays to a NumPy array."""
+    """Returns the labels found on ftensor's device, from NumPy arrays to a NumPy array."""
     indices = nearest(distances, ft.tensor(tests), ft.tensor(known))
     return ft.tensor(names)[ft.cat(indices)].numpy()
 
@@ -61,10 +60,10 @@ def name_by_numpy(distances: Distances, tests: np.ndarray, known: np.ndarray, na
 
 
 def picture(digits: np.ndarray, predicted: np.ndarray, truth: np.ndarray, device: str) -> Image.Image:
-    """Returns a grid of digits with the names found; the wrong ones come first, in red with the
-    true name.
+    """Returns a grid of digits with the labels found. Wrong ones come first, in red with the true
+    label.
 
-    `digits` is (n, 64); right ones follow until eight rows are full.
+    `digits` is (n, 64). Right ones follow until eight rows are full.
     """
     columns, cell, scale, top = 20, 48, 4, 62
     order = np.argsort(predicted == truth, kind="stable")[: columns * 8]
@@ -93,7 +92,7 @@ def picture(digits: np.ndarray, predicted: np.ndarray, truth: np.ndarray, device
 
 
 def main() -> None:
-    """Names the digits both ways, checks them, and reports."""
+    """Classifies the digits in both ways, checks the labels, and reports."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the results")
     parser.add_argument("--once", action="store_true", help="measure no times")

@@ -3,12 +3,12 @@
     python examples/network.py [--board NAME] [--device fpga|cpu] [--epochs N] [--out DIR] [--no-build]
 
 torch trains a CNN on scikit-learn's digits, on ftensor's device of torch or on the CPU. Weights and
-activations become 8-bit integers, and `ft.quantized` computes the same network. `export` makes it one
-dataflow kernel for a board, with a fold for each layer; `ftensor build` compiles the kernel with g++,
-and `ftensor emulate` runs it on Xilinx's runtime with a software device (without that, the C
-simulation does). The program prints the accuracy of each form, which is the same for eager ops and
-for the kernel, and the images per second of this CPU and of the model of the board. It needs torch
-and scikit-learn, and about half a minute; the picture of the layers needs matplotlib.
+activations become 8-bit integers, and `ft.quantized` computes the same network. `export` makes it
+one dataflow kernel for a board, with a folding for each layer. `ftensor build` compiles the kernel
+with g++, and `ftensor emulate` runs it on Xilinx's runtime with a software device (without that,
+the C simulation does). The program prints the accuracy of each form, which is the same for eager
+ops and for the kernel, and the images per second of this CPU and of the model of the board. It
+needs torch and scikit-learn, and about half a minute. The picture of the layers needs matplotlib.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def quantized(data: Data) -> Data:
 
 
 def network(data: Data) -> Callable[[ft.Tensor], ft.Tensor]:
-    """Returns the network of int8 weights: pictures of uint8 to scores of uint8."""
+    """Returns the network of int8 weights, from uint8 pictures to uint8 scores."""
     q, pool = ft.quantized, ft.nn.functional.max_pool2d
 
     def settings(name: str, scale: float) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def network(data: Data) -> Callable[[ft.Tensor], ft.Tensor]:
 
 
 def rate(call: Callable[[], object], count: int, seconds: float = 0.5) -> float:
-    """Returns images per second of the fastest of the calls within `seconds`."""
+    """Returns images per second of the fastest call within `seconds`."""
     call()
     best, end = np.inf, time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -191,7 +191,7 @@ def draw(report: str, path: Path) -> None:
 
 
 def cycles_in(line: list[str]) -> list[str]:
-    """Returns the numbers of a report's line, behind the layer's name, shape and fold."""
+    """Returns the numbers in a report's line after the layer's name, shape and folding."""
     found = [re.fullmatch(r"([\d,]+)(?: \*)?", word) for word in line[2:]]
     return [match[1].replace(",", "") for match in found if match]
 

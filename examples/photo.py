@@ -1,10 +1,10 @@
-"""A photograph's edges and its tones, by pointwise operations and reductions on ftensor's device.
+"""A photograph's edges and tones, by pointwise operations and reductions on ftensor's device.
 
     python examples/photo.py [--out DIR] [--image china.jpg|flower.jpg]
 
-Edges are Sobel's: two 3 x 3 derivatives made of shifted slices, joined by hypot. The tone mapping
-is Reinhard's global operator ("Photographic Tone Reproduction for Digital Images", 2002, formulas
-1, 2 and 4): brightness relative to the logarithmic mean, compressed so that shadows open up and
+Edges are Sobel's: two 3 x 3 derivatives from shifted slices, combined by hypot. The tone mapping is
+Reinhard's global operator ("Photographic Tone Reproduction for Digital Images", 2002, formulas 1, 2
+and 4): brightness relative to the logarithmic mean, compressed so that shadows open up and
 highlights stay.
 """
 
@@ -21,16 +21,16 @@ from timing import compare
 
 import ftensor as ft
 
-KEY = 0.36  # the brightness that the logarithmic mean is mapped to
-SMALLEST = 1e-4  # keeps the logarithm finite where a pixel is black
-WEIGHTS = (0.2126, 0.7152, 0.0722)  # of red, green and blue in brightness (ITU-R BT.709)
+KEY = 0.36  # the brightness to which the logarithmic mean is mapped
+SMALLEST = 1e-4  # keeps the logarithm finite for black pixels
+WEIGHTS = (0.2126, 0.7152, 0.0722)  # weights of red, green and blue in brightness (ITU-R BT.709)
 
 EDGES = "white where brightness changes most, black where it does not"
 TONES = "shadows open up, highlights stay"
 
 
-# Below, `xp` is ftensor or numpy: both offer the same functions under the same names, and the
-# comparison is one of the same text.
+# Below, `xp` is ftensor or numpy. Both have the same functions under the same names, so one text is
+# compared.
 def to_linear(xp: Any, values: Any) -> Any:
     """Converts sRGB values in 0..1 to linear light (IEC 61966-2-1)."""
     return xp.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
@@ -78,7 +78,7 @@ def develop(xp: Any, values: Any) -> tuple[Any, Any]:
 
 
 def on_device(photo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Runs `develop` on ftensor's device: bytes in, bytes out; intermediate values stay there."""
+    """Runs `develop` on ftensor's device: bytes in, bytes out. Intermediate values stay there."""
     results = develop(ft, ft.tensor(photo).to(ft.float32))
     first, second = (result.round().to(ft.uint8).numpy() for result in results)
     return first, second
@@ -115,7 +115,7 @@ def main() -> None:
     device = ft.fpga.get_device_name()
     print(f"ftensor's device: {device} (kernels are made when first needed, and kept)")
     edges, mapped = on_device(photo)
-    # Devices round logarithms and powers differently in the last place: a level of 255 at most.
+    # Devices round logarithms and powers differently in the last bit: at most one level of 255.
     references = by_numpy(photo)
     for mine, theirs in zip((edges, mapped), references):
         apart = np.abs(mine.astype(np.int16) - theirs.astype(np.int16)).max()
@@ -123,7 +123,7 @@ def main() -> None:
             raise SystemExit(f"the device's picture is {apart} of 255 levels away from NumPy's")
     print("edges and tones: ftensor's are within one of 255 levels of NumPy's")
     print(compare("edges and tones", lambda: on_device(photo), lambda: by_numpy(photo)))
-    outside = np.pad(edges, 1)  # back to the photograph's size: the border has no neighbours
+    outside = np.pad(edges, 1)  # back to the photograph's size, since the border has no neighbours
     for name, after, titles in (
         ("edges", outside, (options.image, f"edges by ftensor on {device}: {EDGES}")),
         ("tones", mapped, (options.image, f"tones by ftensor on {device}: {TONES}")),

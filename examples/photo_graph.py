@@ -4,8 +4,8 @@
 
 Rows of bytes come in and go out, as from a camera that scans line by line: gamma, white balance, a
 colour matrix, the exposure of each row by its own mean, a tone curve, edges between neighbouring
-rows. With ft.jit this is few kernels on this machine, and one of stages on a board, where nothing
-but bytes goes through memory. `--export` writes that kernel's graph file, inventory and source.
+rows. With ft.jit this is few kernels on this machine, and one of stages on a board, where only
+bytes go through memory. `--export` writes that kernel's graph file, inventory and source.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import ftensor as ft
 
 GAMMA = 2.2
 BALANCE = (1.06, 1.0, 1.12)  # gains of red, green and blue
-# From the sensor's colours to the screen's: each row sums to 1, so that grey stays grey.
+# From the sensor's colours to the screen's. Each row sums to 1, so that grey stays grey.
 MATRIX = ((1.24, -0.16, -0.08), (-0.12, 1.22, -0.10), (-0.04, -0.22, 1.26))
-WEIGHTS = (0.2126, 0.7152, 0.0722)  # of red, green and blue in brightness (ITU-R BT.709)
-KEY = 0.22  # the brightness that the mean of a row is brought near
-FLOOR = 0.05  # keeps rows that are nearly black from being raised to grey
+WEIGHTS = (0.2126, 0.7152, 0.0722)  # weights of red, green and blue in brightness (ITU-R BT.709)
+KEY = 0.22  # the target brightness of a row's mean
+FLOOR = 0.05  # keeps nearly black rows from being raised to grey
 
 
 def develop(xp: Any, planes: Sequence[Any], above: Any, below: Any) -> tuple[Any, ...]:
     """Returns a developed picture from its planes red, green and blue (h, w), as bytes.
 
-    `xp` is ftensor, torch or numpy. `above` and `below` are the neighbouring rows of green of each
-    row. The results are the three planes, the edges (h, w), as bytes, and each row's mean
+    `xp` is ftensor, torch or numpy. `above` and `below` are the neighbouring green rows of each
+    row. The results are the three planes and the edges (h, w), as bytes, and each row's mean
     brightness (h,).
     """
     light = [gain * (cast(xp, plane, "float32") / 255) ** GAMMA for plane, gain in zip(planes, BALANCE)]
@@ -109,7 +109,7 @@ def compared(ways: dict[str, list[np.ndarray]]) -> None:
     graph = ways.pop("graph")
     for name, pictures in ways.items():
         apart = [np.abs(a.astype(np.float64) - b).max() for a, b in zip(pictures, graph)]
-        # Libraries round powers and sums differently in the last place: a level of 255 at most.
+        # Libraries round powers and sums differently in the last bit: at most one level of 255.
         if max(apart[:3]) > 1 or apart[3] > 0 or apart[4] > 1e-5:
             raise SystemExit(f"the graph's picture is {max(apart)} away from that of {name}")
         same = "the same bytes" if max(apart[:4]) == 0 else "within one of 255 levels"

@@ -17,7 +17,7 @@ import numpy as np
 import ftensor
 
 TAPS, POINTS, SLOWER = 64, 1024, 8
-# What ResNet-18 has behind its first layers: channels, and the step of the first block of two.
+# The layers of ResNet-18 after its first ones: channels, and the stride of the first block of two.
 LAYERS = ((64, 1), (128, 2), (256, 2), (512, 2))
 
 
@@ -103,7 +103,8 @@ def networks(lib, of):
 
 
 def statistics_data(small):
-    """Returns eight rows of numbers, each wider than the one before, and 65 edges of bins."""
+    """Returns eight rows of numbers, each with a larger spread than the previous one, and 65 edges
+    of bins."""
     n = 1 << (12 if small else 18)
     rng = np.random.default_rng(2)
     rows = rng.standard_normal((8, n)) * np.arange(1, 9)[:, None]
@@ -122,7 +123,8 @@ def statistics(lib, of):
     ordered = x[0].sort()[0]
     walk = x[0].cumsum(0)
     high = lib.quantile(walk, 0.9)
-    # What lies below each edge, of sorted numbers: no counter waits for the one before.
+    # The number of elements below each edge, from the sorted numbers: no counter depends on the
+    # previous one.
     below = lib.searchsorted(ordered, of["edges"]).float()
     centered = x - x.mean(1, keepdim=True)
     covariance = centered @ centered.t() / (n - 1)

@@ -26,14 +26,14 @@ import ftensor as ft
 
 SAMPLES, SYMBOLS, PILOTS = 1024, 256, 64
 EACH = SAMPLES // SYMBOLS  # samples of a symbol
-TURNS = 384  # of the carrier in a burst
+TURNS = 384  # periods of the carrier in a burst
 ROLL_OFF = 0.25
 DECIBELS = (0, 2, 4, 6, 8)
 
 
 def receive(samples: Any, mixer: Any, matched: Any, pilots: Any, fft: Any = ft.fft) -> Any:
-    """Returns the decision at each sample of bursts (n, SAMPLES): the signs of the real part and of
-    the imaginary part. The other operands are one row for all bursts; `pilots` is 0 at unknown
+    """Returns the decision at each sample of bursts (n, SAMPLES): the signs of the real and the
+    imaginary part. The other operands are one row for all bursts; `pilots` is 0 at unknown
     symbols."""
     level = fft.ifft(fft.fft(samples * mixer) * matched)
     carrier = (level * pilots).sum(-1)[:, None]
@@ -93,8 +93,8 @@ def errors(of: Radio, decided: Any, bits: np.ndarray) -> tuple[int, int]:
 
 
 def times(of: Radio, samples: np.ndarray) -> str:
-    """Returns the time of each way, without transfers: as calls, as a graph, by NumPy, and by torch
-    if it is installed."""
+    """Returns the time of each variant, without transfers: eager, as a graph, by NumPy, and by
+    torch if it is installed."""
     rows = (samples, *of[:3])
     tensors = [ft.tensor(row) for row in rows]
     works = {

@@ -80,8 +80,8 @@ def run(
         client.register_plugin(ftensor.dask.OwnDevice(devices))
         client.run(prepare, chunk)
         start = time.perf_counter()
-        # All chunks are held at once, so that devices are full. What leaves a device is copied:
-        # np.asarray would share its memory.
+        # All chunks are kept at once, so that devices are full. Data that leaves a device is
+        # copied, since np.asarray would share its memory.
         correlation = searched(sound, chunk).persist().map_blocks(np.array, dtype=np.float32).compute()
         seconds = time.perf_counter() - start
         return correlation, seconds, client.run(report)

@@ -2,7 +2,7 @@
 
     python examples/torch_cnn.py [--epochs N] [--batches N] [--out DIR]
 
-The program is torch's: `model.to("fpga")` is all that names the device. Convolutions, pooling, the
+The program is plain torch; only `model.to("fpga")` names the device. Convolutions, pooling, the
 loss, their gradients and the optimizer run on it, and none of their ops on the host.
 """
 

@@ -1,4 +1,4 @@
-"""Shared by both training examples: the digits, an epoch, and a comparison of two devices.
+"""Helpers of both training examples: the digits, an epoch, and a comparison of two devices.
 
 A network is trained from the same start, on the same batches, on the CPU and on the device "fpga".
 Epochs alternate between the two, so that other load of the machine affects both.
@@ -23,7 +23,7 @@ import ftensor as ft
 import ftensor.torch
 
 BATCH = 128
-KNOWN = 1536  # digits to learn from; the other 261 are named at the end
+KNOWN = 1536  # training digits; the other 261 are classified at the end
 DEVICES = ("cpu", "fpga")
 COLOURS = {"cpu": "darkorange", "fpga": "navy"}
 
@@ -41,7 +41,7 @@ class Training:
     seconds: list[float] = field(default_factory=list)
 
     def epoch(self, order: torch.Tensor, batches: int | None) -> None:
-        """Learns from all digits in an order, a batch at a time; on the device, no op may fall back
+        """Trains on all digits in an order, one batch at a time. On the device, no op may fall back
         to the host."""
         before = ft.get_fallback()
         ft.set_fallback("error")
@@ -53,32 +53,33 @@ class Training:
             loss.backward()
             self.optimizer.step()
             losses.append(loss.detach())
-        # The losses are read at the end: to read one waits for the device.
+        # The losses are read at the end, since reading one waits for the device.
         self.losses += torch.stack(losses).tolist()
         self.seconds.append(time.perf_counter() - start)
         ft.set_fallback(before)
 
     def accuracy(self) -> float:
-        """Returns the share of the unseen digits that get their true names."""
+        """Returns the share of the unseen digits that are classified correctly."""
         with torch.no_grad():
             predicted = self.model(self.images[KNOWN:]).argmax(1)
         return (predicted == self.names[KNOWN:]).float().mean().item()
 
 
 def start(make: Callable[[], torch.nn.Module], rate: float, device: str) -> Training:
-    """The model on a device, with weights that are the same everywhere."""
+    """Returns the model on a device, with weights that are the same everywhere."""
     digits = load_digits()
     images = torch.from_numpy((digits.images / 16).astype(np.float32)).unsqueeze(1).to(device)
     names = torch.from_numpy(digits.target).to(device)
     torch.manual_seed(0)
     model = make().to(device)
-    # One call for all parameters, and not several for each.
+    # One call for all parameters, instead of several for each.
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
     return Training(device, model, images, names, optimizer)
 
 
 def curves(trainings: list[Training], title: str) -> Image.Image:
-    """The losses, batch by batch: the CPU's as a broad line, the device's in it as a thin one."""
+    """Draws the losses, batch by batch: the CPU's as a broad line, the device's as a thin line
+    inside it."""
     width, height, left, top, bottom = 720, 400, 60, 50, 40
     image = Image.new("RGB", (width, height), "white")
     draw = ImageDraw.Draw(image)
@@ -105,7 +106,7 @@ def curves(trainings: list[Training], title: str) -> Image.Image:
 
 
 def compare(make: Callable[[], torch.nn.Module], rate: float, title: str) -> None:
-    """Train on both devices, print how the losses and times compare, and draw both curves."""
+    """Trains on both devices, prints how the losses and times compare, and draws both curves."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--epochs", type=int, default=6, help="rounds over the digits (6)")
     parser.add_argument("--batches", type=int, help="batches of each round (all 12)")

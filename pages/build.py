@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE), str(ROOT)]
 
 from navigation import sections  # noqa: E402
 
-# Pages that do not lie in docs/, by their names on the site.
+# Pages outside docs/, by their names on the site.
 ELSEWHERE = {
     "changelog": "CHANGELOG.md",
     "contributing": "CONTRIBUTING.md",
@@ -52,7 +52,7 @@ def linked(name: str, page: Path, source: Path) -> str:
         if path in places:
             there = source / f"{places[path]}.md"
         elif ((ROOT / "docs") in path.parents and path.suffix == "") or "gallery" in target:
-            there = here / target  # a page that is made
+            there = here / target  # a generated page
         else:
             there = source / "_files" / path.relative_to(ROOT)
             there.parent.mkdir(parents=True, exist_ok=True)

@@ -21,5 +21,5 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style, pygments_dark_style = "default", "github-dark"
-# A picture's name and the text of a link are looked at as all else: a warning ends the build.
+# Names of pictures and texts of links are checked like everything else: a warning fails the build.
 nitpicky = True

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 
 class Line(NamedTuple):
-    """The purpose of a namespace, or of a chapter of `ft`, and a call of it."""
+    """The purpose of a namespace, or of a chapter of `ft`, and an example call."""
 
     purpose: str
     example: str
 
 
-# Under the titles of the reference. An example may use `ft` and `x`, a float32 tensor of shape (4, 8).
+# Shown under the titles of the reference. An example may use `ft` and `x`, a float32 tensor of
+# shape (4, 8).
 LINES = {
     "ft: create": Line("new tensors", "ft.arange(6).reshape(2, 3)"),
     "ft: dtypes, devices, settings": Line("dtypes, devices, exchange, `ft.jit`, `ft.scan`", "ft.jit(ft.exp)(x)"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# Names as on the site. A page that is not there (yet) is left out.
+# Names as on the site. A page that does not exist (yet) is left out.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Begin": ("install", "tutorial", "gallery/index", "comparison", "faq", "wrong-value", "slow-kernel", "glossary"),
     "Guides": (

@@ -20,7 +20,7 @@ from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Reduce
 from tests.ops_page import on_host, taken
 
-# The chapters of functions that are made of tables.
+# The chapters of functions that are generated from tables.
 WRITTEN_FOR = {"<ftensor factory>": "create", "<ftensor op>": "nn"}
 SETTINGS = "dtypes, devices, settings"
 HEAD = """\
@@ -60,7 +60,7 @@ def namespaces() -> dict[str, Any]:
             if isinstance(value, Namespace | ModuleType) and value not in spaces.values():
                 spaces[inner] = value
                 left.append((inner, value))
-    # These need other libraries; the site speaks of those that are here.
+    # These need other libraries. The site has those that are installed.
     more = ("array_api", "distributions", "profiler", *(name for name in ("torch", "dask") if find_spec(name)))
     return spaces | {name: importlib.import_module(f"ftensor.{name}") for name in more}
 
@@ -101,7 +101,7 @@ def chapter(item: Item) -> str:
     entry = item.entry
     if entry is None:
         return SETTINGS
-    if entry.row is not None:  # its function is made, and knows no file
+    if entry.row is not None:  # its function is generated, and has no file
         return "reduce" if isinstance(entry.row, Reduce) else "pointwise"
     file = file_of(entry.call)
     match = re.search(r"/ops/(\w+)/", file)
@@ -117,7 +117,7 @@ def file_of(call: Any) -> str:
 
 
 def text_of(doc: str) -> str:
-    """Returns a docstring as Markdown; escapes special characters outside backquotes."""
+    """Returns a docstring as Markdown, with special characters escaped outside backquotes."""
     parts = re.split(r"(`[^`\n]+`)", doc)
     return "".join(p if k % 2 else re.sub(r"([*<\[\]|$])", r"\\\1", p) for k, p in enumerate(parts))
 
@@ -171,7 +171,7 @@ def described(item: Item, path: str) -> str:
             facts.append("by NumPy on the host, always or in some cases")
     if facts:
         parts.append(f"*{'; '.join(facts)}*\n")
-    if callable(item.value):  # others have the docstring of their class
+    if callable(item.value):  # other values have the docstring of their class
         parts.append(block_of(example))
     return "\n".join(filter(None, parts))
 

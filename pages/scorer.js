@@ -1,4 +1,4 @@
-// What the search shows first: headings that say what is asked for, then names, then text.
+// Ranks search results: headings that contain the words, then names, then text.
 var Scorer = {
   score: ([docname, title, anchor, description, score, file, kind]) =>
     kind === "title" ? score + 50 : score,

@@ -154,12 +154,8 @@ def leaves(value: Any) -> list[Any]:
 
 
 def outcome(module: str, call: str) -> tuple[str, str]:
-    """Returns ("device"
-    "in part"
-    "host"
-    "refused"
-    "differs", reason) for a call on tensors.
-    """
+    """Returns ("device" | "in part" | "host" | "refused" | "differs", reason) for a call on
+    tensors."""
     import importlib
 
     scope = vars(importlib.import_module(module)) | {

@@ -1,5 +1,4 @@
-"""torch's op database, jitted: as a graph, each sample's call has eager's bits, or raises a
-GraphError.
+"""torch's op database, jitted: each sample's graph has eager's bits, or raises a GraphError.
 
 python -m tests.jitted --only 'nn.functional' --samples 4
 """

@@ -102,13 +102,8 @@ def evaluated(call: str, arrays: dict[str, Any]) -> Any:
 
 
 def on_device(call: str) -> tuple[str, str]:
-    """Returns ("device"
-    "host"
-    "array"
-    "refused"
-    "differs"
-    "numpy refuses", reason) for a call.
-    """
+    """Returns ("device" | "host" | "array" | "refused" | "differs" | "numpy refuses", reason) for a
+    call."""
     arrays = operands()
     tensors = {name: ft.from_numpy(value.copy()) for name, value in arrays.items()}
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-// Kernels of a user's own, for test_own_headers.py: each feature of Vitis' headers that users write.
+// User kernels for test_own_headers.py: each feature of Vitis' headers that users need.
 #include <etc/ap_utils.h>  // first: it must not bring the stand-in of ap_int.h
 #include <ap_axi_sdata.h>
 #include <ap_fixed.h>
@@ -28,7 +28,7 @@ template <typename T> static void stored(uint64_t *&to, const T &x)
     for (int k = 0; k < 16; k++) *to++ = all.range(64 * k + 63, 64 * k).to_uint64();
 }
 
-// Two numbers of 256 bits, two places in them, to results of 1024 bits.
+// From two numbers of 256 bits and two bit positions to results of 1024 bits.
 extern "C" void integers(const uint64_t *in, int high, int low, uint64_t *out)
 {
     const wide a = loaded<wide>(in), b = loaded<wide>(in + 4);
@@ -85,7 +85,7 @@ extern "C" void each_mode(int16_t *out)
 
 typedef ap_axiu<24, 2, 0, 0> beat;
 static_assert(beat::bytes == 3 && hls::axis<float>::bytes == 4, "");
-// Channels that are named, and no others.
+// Only channels with names.
 typedef hls::axis_user<13, AXIS_ENABLE_USER | AXIS_ENABLE_LAST> tag;
 typedef hls::axis_data<ap_uint<20>, AXIS_ENABLE_LAST | AXIS_ENABLE_KEEP | AXIS_ENABLE_DEST, 0, 0, 4> part;
 static_assert(!tag::has_data && tag::has_user && tag::has_last && !tag::has_keep && !tag::has_strb, "");
@@ -137,7 +137,7 @@ extern "C" int parts(hls::burst_maxi<int> port)
     return wrong + (hls::vector<int, 4>{6, 2, 3, 7}.reduce_and() != 2);
 }
 
-// The number of vectors' members with a wrong value.
+// Returns the number of vector elements with a wrong value.
 extern "C" int vectors()
 {
     typedef hls::vector<int, 4> four;

@@ -86,9 +86,9 @@ def test_intels_runtime_in_an_environment_of_any_name(tmp_path: Path) -> None:
     environment = tmp_path / FOLDER
     (environment / "lib").mkdir(parents=True)
     library = runtime.library.resolve()
-    for beside in library.parent.iterdir():
-        if beside.name != library.name:
-            (environment / "lib" / beside.name).symlink_to(beside)
+    for sibling in library.parent.iterdir():
+        if sibling.name != library.name:
+            (environment / "lib" / sibling.name).symlink_to(sibling)
     try:
         os.link(library, environment / "lib" / icd.INTEL_CPU_LIBRARY)
     except (FileExistsError, OSError):

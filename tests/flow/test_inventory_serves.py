@@ -26,7 +26,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey | GemmKey 
     if backend.target.grid != "slab" or backend.target.lanes_bytes != 64:
         pytest.skip("the device's launches are cut for a GPU, not for compute units")
     if backend.images is not None:
-        pytest.skip("the device's kernels come from an image, which decides what is asked for")
+        pytest.skip("the device's kernels come from an image, which determines the requested keys")
     noted: list[Any] = []
 
     class Asked(Observer):

@@ -83,14 +83,14 @@ def test_two_graphs_share_a_board(tmp_path: Path) -> None:
     """A graph with more rows gets more of it, and other kernels of the image leave less for
     both."""
     keys, board = {"a": key_of(curve, tmp_path), "b": key_of(norm, tmp_path)}, find("u55c")
-    even, beside = choose_row_builds(keys, board), KernelGroup("other", (key_of(norm, tmp_path, 4096),), units=8)
+    even, other_group = choose_row_builds(keys, board), KernelGroup("other", (key_of(norm, tmp_path, 4096),), units=8)
     assert even.fits and within(list(even.groups), board)
     alone = choose_row_builds({"a": keys["a"]}, board).groups[0]
     more = choose_row_builds(keys, board, rows=(1, 1000)).groups
     assert seconds(more[1], board) < seconds(even.groups[1], board)
     assert seconds(more[0], board) > seconds(alone, board)
-    fewer = choose_row_builds(keys, board, [beside])
-    assert fewer.fits and within([*fewer.groups, beside], board)
+    fewer = choose_row_builds(keys, board, [other_group])
+    assert fewer.fits and within([*fewer.groups, other_group], board)
     assert seconds(fewer.groups[0], board) > seconds(even.groups[0], board)
 
 

@@ -10,6 +10,6 @@ from ftensor import _device
 @pytest.fixture(autouse=True)
 def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
-        pytest.fail("a test that asks for a device lies in tests/host")
+        pytest.fail("a test in tests/host uses a device")
 
     monkeypatch.setattr(_device, "_current_table", refuse)

@@ -181,10 +181,10 @@ def test_manifest_in_a_separate_file(folder: Path) -> None:
         return d, None, replace(x, mode=Mode.PR)
 
     path = written(alone, change)
-    beside = alone / "manifest.json"
-    beside.write_text(manifests[0].to_json())
+    manifest_file = alone / "manifest.json"
+    manifest_file.write_text(manifests[0].to_json())
     assert image_file.read(path).manifest == manifests[0]
-    beside.write_text(replace(manifests[0], file="another.xclbin").to_json())
+    manifest_file.write_text(replace(manifests[0], file="another.xclbin").to_json())
     with pytest.raises(ImageError, match=r"another\.xclbin"):
         image_file.read(path)
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2] / "ftensor"
 PAGE = ROOT.parent / "docs" / "architecture.md"
 # The rows of its table of layers, from the highest to the lowest: the members of each.
 ROWS = re.findall(r"^\|[^|]+\| (`[^|]+) \|[^|]+\|$", PAGE.read_text().partition("## ")[0], re.M)
-HEIGHT = {name: -row for row, files in enumerate(ROWS) for name in re.findall(r"`ftensor/(\w+)(?:/|\.py)`", files)}
+LAYER = {name: -row for row, files in enumerate(ROWS) for name in re.findall(r"`ftensor/(\w+)(?:/|\.py)`", files)}
 
 
 @cache
@@ -72,15 +72,15 @@ def upward_imports(root: Path = ROOT) -> list[str]:
         for other in sorted(imported(path, root)):
             if (root / f"{other}.pyi").exists() and not (root / f"{other}.py").exists():
                 continue  # types alone, which nothing imports at run time
-            height = HEIGHT.get(other, HEIGHT["__init__"])  # the public names
-            if other != mine and height > HEIGHT[mine]:
+            height = LAYER.get(other, LAYER["__init__"])  # the public names
+            if other != mine and height > LAYER[mine]:
                 breached.append(f"{place} imports {other}")
     return breached
 
 
 def test_every_folder_has_a_layer() -> None:
-    beside = {p.stem for p in ROOT.glob("*.py")} | {p.parent.name for p in ROOT.glob("*/__init__.py")}
-    assert beside == set(HEIGHT)
+    at_root = {p.stem for p in ROOT.glob("*.py")} | {p.parent.name for p in ROOT.glob("*/__init__.py")}
+    assert at_root == set(LAYER)
 
 
 def test_imports_go_down() -> None:

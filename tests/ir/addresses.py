@@ -1,4 +1,5 @@
-"""Addresses of a kernel's loads and stores: their memory, and whether two may be equal."""
+"""Addresses of a kernel's loads and stores: which memory they access, and whether two may be
+equal."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections import Counter
 from .loops import Loop, incoming
 from .module import Function, Instruction, bytes_of, value
 
-PORT = "port "  # begins the name of a port among memories
+PORT = "port "  # prefix of a port's name among memories
 
 
 class Addresses:
@@ -20,7 +21,7 @@ class Addresses:
         self.ports = set(function.parameters)
 
     def root(self, name: str) -> str:
-        """Returns the memory of a pointer: a port's or a local memory's name; "" for another."""
+        """Returns the memory of a pointer: the name of a port or local memory; "" for any other."""
         seen: set[str] = set()
         while name not in seen:
             seen.add(name)
@@ -40,15 +41,15 @@ class Addresses:
             name = next((way for way in ways if way not in seen), name)
         return ""
 
-    def may_meet(self, load: Instruction, store: Instruction, loop: Loop) -> bool:
-        """True if a load may read what a store wrote in an earlier iteration. False if both advance
-        by the same steps and are no whole number of steps apart."""
+    def may_alias(self, load: Instruction, store: Instruction, loop: Loop) -> bool:
+        """Returns whether a load may read what a store wrote in an earlier iteration. It can't if
+        both advance by the same steps and their distance is no multiple of these."""
         (a, first), (b, second) = (self._sum(pointer(one), 1) for one in (load, store))
         if a != b:
             return True
         steps = [abs(times) for leaf, times in a.items() if self._counts(leaf, loop)]
         if any(self._moves(leaf, loop) for leaf in a if not self._counts(leaf, loop)):
-            return first != second  # along, in steps that are known when it runs
+            return first != second  # along, in steps that are known at run time
         if len(steps) != 1:
             return not steps or first != second
         return first != second and (first - second) % steps[0] == 0
@@ -58,7 +59,8 @@ class Addresses:
         return definition is not None and definition.op == "phi" and definition.block.name == loop.header
 
     def _sum(self, name: str, times: int) -> tuple[Counter[object], int]:
-        """Returns a value times a factor as a sum: the count of each of its terms, and a constant."""
+        """Returns a value times a factor as a sum: the count of each of its terms, and a
+        constant."""
         terms: Counter[object] = Counter()
         if re.fullmatch(r"-?\d+", name):
             return terms, times * int(name)
@@ -105,7 +107,8 @@ class Addresses:
         return definition.op, *(self.address(value(part), depth + 1) for part in definition.parts)
 
     def _moves(self, name: object, loop: Loop) -> bool:
-        """True if an address differs in each iteration: a sum with a counter of the loop."""
+        """Returns whether an address differs in each iteration: it is a sum with a counter of the
+        loop."""
         if isinstance(name, tuple):  # an expression
             return any(self._moves(part, loop) for part in name[1:])
         if not isinstance(name, str):

@@ -1,5 +1,5 @@
-"""Reads of ports for which HLS requests no burst, or which it repeats: on a condition in a
-pipelined loop, and of one value of the geometry buffer in each iteration."""
+"""Port reads for which HLS infers no burst, or which it repeats: reads on a condition in a
+pipelined loop, and reads of one value of the geometry buffer in each iteration."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ WITHOUT_BURSTS = {
     "load_weights": "a beat in eight cycles, and only where the weights changed",
 }
 
-# Loads of graphs whose rows overlap, repeat or begin inside a beat: they need a new beat in some cycles
-# only, and the requests under way hide the latency.
+# Loads of graphs whose rows overlap, repeat or start inside a beat. They need a new beat only in
+# some cycles, and outstanding requests hide the latency.
 GRAPH_LOADS = re.compile(r"load_in_\d+")
 
 
@@ -54,7 +54,7 @@ def repeated(check: Check, text: str) -> Iterator[str]:
 
 
 def _loads(check: Check) -> Iterator[tuple[Function, Loop, Instruction]]:
-    """Yields the loads in loops, with each loop around them."""
+    """Yields the loads in loops, with each enclosing loop."""
     for name, function in check.functions.items():
         for loop in check.flows[name].loops:
             for block in loop.blocks:
@@ -92,7 +92,7 @@ def _label(check: Check, loop: Loop) -> str:
 
 
 def _constant(function: Function, pointer: str) -> bool:
-    """True if a pointer into a parameter has constant indices only."""
+    """Returns whether a pointer into a parameter has only constant indices."""
     definition = function.values.get(pointer)
     if definition is None:
         return True

@@ -1,4 +1,4 @@
-"""The IR of a kernel's source, by clang: inlined and simplified like in v++'s first step."""
+"""Compiles a kernel's source to IR with clang: inlined and simplified as in v++'s first step."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ftensor.toolchain.vitis.source import standins
 
 from .module import STANDINS
 
-# Loops keep their shape: none is unrolled, turned into vectors, or into a call of memcpy. Lines are
-# kept, so that a loop finds its pragmas and a finding its place.
+# Loops keep their shape: none is unrolled, vectorized, or replaced by memcpy. Lines are kept, so
+# that a loop finds its pragmas and a finding its position.
 # fmt: off
 FLAGS = (
     "-std=gnu++14", "-O1", "-finline-hint-functions", "-fno-unroll-loops", "-fno-vectorize",
@@ -26,8 +26,8 @@ FLAGS = (
 )
 # fmt: on
 HEADERS = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
-# Behind the source: for each parameter of the kernel the bytes of a beat where it is a port of
-# vectors, 1 where it is one of elements, else -1.
+# Appended to the source: for each parameter of the kernel the bytes of a beat if it is a vector
+# port, 1 if it is a port of elements, otherwise -1.
 BEATS = """
 #include <hls_vector.h>
 namespace ft_beats {
@@ -48,7 +48,7 @@ extern constexpr auto ft_port_beats __asm__("ft_port_beats") = ports(%s);
 
 
 def clang() -> str:
-    """Returns the compiler; skips without one, and fails under FTENSOR_REQUIRE_TARGETS=1."""
+    """Returns the compiler. Skips without one, and fails under FTENSOR_REQUIRE_TARGETS=1."""
     path = shutil.which("clang++") or shutil.which("clang++-14")
     if path is None:
         lacking = "the check of the kernels' IR needs clang: apt-get install clang"
@@ -60,7 +60,7 @@ def clang() -> str:
 
 @cache
 def headers_read() -> TemporaryDirectory[str]:
-    """Returns the folder of clang's precompiled headers, which take half of a kernel's compile
+    """Returns the folder of clang's precompiled headers, which save half of a kernel's compile
     time."""
     folder = TemporaryDirectory(prefix="ftensor-ir-")
     header, precompiled = Path(folder.name) / "headers.h", Path(folder.name) / "headers.pch"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-# As sources spell it, or as their helpers' words do.
+# As written in sources, or by the macros of their helpers.
 PRAGMA = re.compile(r"(?:HLS |^ *FT_)(PIPELINE|UNROLL)\b(?!.*\boff\b)")
 _LOOP = re.compile(r"\b(?:for|while) \(|^ *FT_EACH_LANE\b")
 _LABEL = re.compile(r"\s*(?:(\w+):|FT_LOOP\((\w+)\))\s*$")
@@ -18,13 +18,14 @@ _APART = re.compile(
     r"|HLS DEPENDENCE class=pointer inter false|\bFT_NO_POINTER_DEPENDENCE\b"
 )
 _INTRA = re.compile(r"HLS DEPENDENCE variable=(\w+) intra false")
-POINTERS = "*"  # all ports, of which one pragma speaks
+POINTERS = "*"  # all ports; one pragma applies to all of them
 
 
 @dataclass(frozen=True)
 class Directives:
     """The directives of a loop: its label, pipelining or unrolling, the dependence distances of
-    local memories in iterations (0: none), and the memories without a dependence in an iteration."""
+    local memories in iterations (0: none), and the memories without a dependence inside an
+    iteration."""
 
     label: str
     pragmas: frozenset[str]
@@ -34,7 +35,8 @@ class Directives:
 
 @cache
 def partitions(path: Path) -> dict[str, frozenset[int]]:
-    """Returns for each array of a file the dims that are completely partitioned (0: all of them)."""
+    """Returns for each array of a file the dims that are completely partitioned (0: all of
+    them)."""
     dims: dict[str, set[int]] = defaultdict(set)
     for found in _PARTITION.finditer(path.read_text()):
         if "complete" in found[0]:

@@ -1,4 +1,4 @@
-"""Constructs in a kernel's IR that v++ would refuse, or make slow hardware of."""
+"""Constructs in a kernel's IR that v++ would refuse, or turn into slow hardware."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .loops import Flow, Loop, incoming
 from .module import Function, Instruction, Module, bytes_of, call_arguments, callee, is_pointer, parse, value
 
 # Allowed callees: functions of hls_math.h and hls_stream.h, under their stand-ins' names, and
-# clang's intrinsics for copies, lifetimes, and arithmetic on integers.
+# clang's intrinsics for copies, lifetimes, and integer arithmetic.
 KNOWN = re.compile(
     r"hls_\w+_(float|double)$|ft_fifo_(read|write)$"
     r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
-    r"|ct[lt]z|ctpop|bitreverse)\."  # the last for loops that move bits, which are wires
+    r"|ct[lt]z|ctpop|bitreverse)\."  # the last is for loops that move bits, which are wires
 )
-# A memory as a function sees it: a parameter ("arg", "%2"), "alloca", "global", "loaded", "made".
+# The kinds of memory in a function: a parameter ("arg", "%2"), "alloca", "global", "loaded",
+# "made".
 Memory = tuple[str, str]
 
 
 def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
-    """Returns a line for each defect of a kernel's source file, which includes from its own
-    folder.
-    """
+    """Returns a line for each defect of a kernel's source file, which includes headers from its own
+    folder."""
     module = parse(compiled(source, kernel, flags))
     check = Check(module, kernel, source.parent)
     return sorted({*check.all(), *bursts.conditional(check), *bursts.repeated(check, source.read_text())})
@@ -36,7 +36,8 @@ def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
 
 @cache
 def pragmas(path: Path) -> dict[int, frozenset[str]]:
-    """Returns for each line with a `for` or `while` which of PIPELINE and UNROLL its pragmas name."""
+    """Returns for each line with a `for` or `while` which of PIPELINE and UNROLL its pragmas
+    name."""
     loops: dict[int, set[str]] = defaultdict(set)
     loop = 0
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -68,7 +69,7 @@ class Check:
             yield from self.loops(self.flows[name])
 
     def of_the_module(self) -> Iterator[str]:
-        """No code runs before the kernel, and every call can be synthesized."""
+        """Checks that no code runs before the kernel, and that every call can be synthesized."""
         for name in ("llvm.global_ctors", "llvm.global_dtors"):
             if name in self.module.globals:
                 yield f"{name}: something is computed before the kernel begins"
@@ -77,13 +78,13 @@ class Check:
                 yield f"{name} is called, and is no function of hls_math.h"
 
     def calls(self, function: Function) -> Iterator[str]:
-        """Every called function is known."""
+        """Checks that every called function is known."""
         for one in function:
             if one.op == "call" and not callee(one).startswith("@"):
                 yield self.said(one, "a call of what a pointer leads to")
 
     def choices(self, function: Function) -> Iterator[str]:
-        """A pointer points into one memory on all paths."""
+        """Checks that a pointer points into one memory on all paths."""
         for one in function:
             if one.op not in ("select", "phi") or not _gives_pointer(one):
                 continue
@@ -92,7 +93,7 @@ class Check:
                 yield self.said(one, f"a choice between {len(memories)} memories by a pointer")
 
     def elements(self, function: Function) -> Iterator[str]:
-        """A port of vectors is read and written in whole beats."""
+        """Checks that a vector port is read and written in whole beats."""
         for one in function:
             if one.op not in ("load", "store"):
                 continue
@@ -104,7 +105,8 @@ class Check:
                 yield self.said(one, f"{width} bytes of a port whose beats are {beat}")
 
     def loops(self, flow: Flow) -> Iterator[str]:
-        """A pipelined loop's content can be unrolled, and unrolled lanes access ports alike."""
+        """Checks that a pipelined loop's content can be unrolled, and that unrolled lanes access
+        ports alike."""
         for loop in flow.loops:
             if "PIPELINE" in self.pragmas_of(loop):
                 yield from self._all_constant(flow, loop, self._said_loop(loop))
@@ -129,7 +131,7 @@ class Check:
                 yield from self._all_constant(inside, whole, where)
 
     def _unrolled(self, loop: Loop) -> bool:
-        """True by its own pragma, or inside a pipelined loop."""
+        """Returns whether a loop is unrolled, by its own pragma or inside a pipelined loop."""
         outer = loop.outside
         while outer is not None:
             if "PIPELINE" in self.pragmas_of(outer):
@@ -138,8 +140,8 @@ class Check:
         return "UNROLL" in self.pragmas_of(loop)
 
     def _touches(self, function: Function, one: Instruction, sometimes: bool) -> bool:
-        """True if an instruction accesses a port, with `sometimes` only on some paths (here or in a
-        callee)."""
+        """Returns whether an instruction accesses a port; with `sometimes`, only on some paths
+        (here or in a callee)."""
         if one.op in ("load", "store"):
             memories = self.accessed(function, one)
             return sometimes and any(self.beat(function, memory) == 1 for memory in memories)
@@ -186,11 +188,11 @@ class Check:
         return self.memories(function, value(one.parts[1]))
 
     def beat(self, function: Function, memory: Memory) -> int:
-        """Returns the bytes of a beat of a port; 1 for a port of elements, 0 for other memories."""
+        """Returns the bytes of a port's beat; 1 for a port of elements, 0 for other memories."""
         return self.beats.get((function.name, memory[1]), 0) if memory[0] == "arg" else 0
 
     def _beats(self) -> dict[tuple[str, str], int]:
-        """Returns the parameters that carry ports, from the kernel on."""
+        """Returns the parameters that pass ports, starting from the kernel."""
         beats = re.findall(r"i64 (-?\d+)", self.module.globals["ft_port_beats"])
         kernel = self.functions[self.kernel]
         widths = {(kernel.name, p): int(b) for p, b in zip(kernel.parameters, beats) if b != "-1"}
@@ -236,6 +238,6 @@ class Check:
 
 
 def _gives_pointer(one: Instruction) -> bool:
-    """True for a select or a phi of pointers."""
+    """Returns whether an instruction is a select or a phi of pointers."""
     kind = one.parts[1] if one.op == "select" else one.text.partition(" [")[0]
     return is_pointer(kind.rpartition(" ")[0] if one.op == "select" else kind)

@@ -1,9 +1,9 @@
 """Lower bounds of the initiation intervals of a kernel's loops, from its IR.
 
 A pipelined loop waits for values carried between iterations: a sum, an address or a choice that
-depends on a value just read from a port or a local memory, memory that it writes and reads again;
-and for its ports, which take one access a cycle. A loop without PIPELINE runs one iteration after
-the other. Address arithmetic counts as free, so a figure is a lower bound.
+depends on a value just read from a port or a local memory, or memory that it writes and reads
+again. It also waits for its ports, which take one access a cycle. A loop without PIPELINE runs one
+iteration after another. Address arithmetic counts as free, so a figure is a lower bound.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .directives import NOTHING, POINTERS, Directives, directives, partitions
 from .loops import Flow, Loop, incoming
 from .module import Instruction, Module, call_arguments, callee, parse, value
 
-# Everything is inlined into the kernel, where a function's pointers are its ports; names are kept
+# Everything is inlined into the kernel, where a function's pointers are its ports. Names are kept
 # for the pragmas of local memories.
 FLAGS = ("-finline-functions", "-mllvm", "-inline-threshold=1000000", "-fno-discard-value-names")
-# Cycles of a read of local memory that a later one waits for: the address, the element, and the
-# choice or the comparison between them.
+# Cycles of a read of local memory that a later read depends on: the address, the element, and the
+# choice or comparison between them.
 LOCAL_READ = 3
 _ARRAY = re.compile(r"\[\d+ x (.*)\]$")
 _WORDS = {"fadd": "add", "fsub": "add", "fneg": "sign", "fmul": "mul", "fdiv": "div"}
@@ -36,8 +36,8 @@ _DIVISIONS = ("sdiv", "udiv", "srem", "urem")
 
 
 class Interval(NamedTuple):
-    """A loop by its label ("" without one) and position, the least cycles of an iteration, and the
-    reason."""
+    """A loop by its label ("" if it has none) and position, the minimum cycles of an iteration, and
+    the reason."""
 
     label: str
     place: str
@@ -47,9 +47,9 @@ class Interval(NamedTuple):
 
 def intervals(source: Path, kernel: str) -> list[Interval]:
     """Returns the intervals of a kernel's source file: each innermost loop that a board would run,
-    in the text's order.
+    in source order.
 
-    Unrolled loops, by a pragma or inside a pipelined loop, are part of it.
+    Unrolled loops, by a pragma or inside a pipelined loop, are part of the enclosing one.
     """
     return list(_Intervals(parse(compiled(source, kernel, FLAGS)), kernel, source.parent).all())
 
@@ -66,7 +66,7 @@ class _Intervals(Addresses):
         self.rank = {name: k for k, name in enumerate(self.flow.order)}
 
     def _registers(self, said: list[dict[str, frozenset[int]]]) -> frozenset[str]:
-        """Returns the local memories each of whose elements is a register."""
+        """Returns the local memories whose elements are all registers."""
         names = set()
         for one in self.function:
             if one.op != "alloca":
@@ -80,7 +80,7 @@ class _Intervals(Addresses):
         return frozenset(names)
 
     def all(self) -> Iterator[Interval]:
-        """Yields each loop, once for each place that it was inlined to."""
+        """Yields each loop, once for each place where it was inlined."""
         for loop in self.flow.loops:
             said = self._directives(loop)
             if self._part_of_another(loop):
@@ -95,8 +95,8 @@ class _Intervals(Addresses):
                 yield Interval(said.label, place, max(cycles, 1), "is not pipelined")
 
     def _computes(self, loop: Loop) -> bool:
-        """True if an innermost loop uses an operand's port or floating-point arithmetic; other
-        loops walk over dims or shift registers."""
+        """Returns whether an innermost loop uses an operand's port or floating-point arithmetic.
+        Other loops walk over dims or shift registers."""
         if not all("UNROLL" in self._directives(inner).pragmas for inner in loop.inside):
             return False
         for one in self._of(loop):
@@ -128,12 +128,12 @@ class _Intervals(Addresses):
         limits = [(1, "nothing"), self._shared_ports(loop)]
         accesses = self._accesses(loop)
         carried = {one.result: one for one in self._header_phis(loop)}
-        # Memory that a turn writes and a later one may read: as a value that is carried.
+        # Memory that an iteration writes and a later one may read: a carried value.
         memory: dict[str, int] = {}
         for name, (loads, stores) in accesses.items():
             said = apart.get(POINTERS, 1) if name.startswith(PORT) else apart.get(name, 1)
             turns = 0 if name in self._made_in(loop) else said
-            if turns and (name in apart or any(self.may_meet(a, b, loop) for a in loads for b in stores)):
+            if turns and (name in apart or any(self.may_alias(a, b, loop) for a in loads for b in stores)):
                 memory[name] = turns
         weights: dict[str, dict[str, float]] = {}
         for name in [*carried, *memory]:
@@ -157,7 +157,7 @@ class _Intervals(Addresses):
 
     def _late(self, loop: Loop, memories: frozenset[str]) -> tuple[int, str]:
         """Returns the interval at which a port's answer reaches a memory whose dependences in an
-        iteration a pragma denies: HLS reads it meanwhile, iterations too early."""
+        iteration a pragma denies. HLS reads it meanwhile, iterations too early."""
         stores = [one for one in self._of(loop) if one.op == "store"]
         todo = [value(one.parts[0]) for one in stores if self.root(pointer(one)) in memories]
         seen: set[str] = set()
@@ -186,7 +186,7 @@ class _Intervals(Addresses):
         return [one for one in header if one.op == "phi"]
 
     def _of(self, loop: Loop) -> Iterator[Instruction]:
-        """Yields all instructions of a loop, inner loops included, in order."""
+        """Yields all instructions of a loop in order, including those of inner loops."""
         for name in sorted(loop.blocks, key=lambda name: self.rank[name]):
             yield from self.function.blocks[name].instructions
 
@@ -204,12 +204,12 @@ class _Intervals(Addresses):
         begun = (one for one in calls if "lifetime.start" in callee(one))
         return {self.root(value(call_arguments(one)[1])) for one in begun}
 
-    # How long a turn takes
+    # The latency of an iteration
 
     def _arrivals(self, loop: Loop, sources: dict[str, float]) -> dict[str | int, float]:
-        """Returns the arrival time of each value of an iteration (a store: by its id), counted from
-        the sources; values that depend on none are left out. Without sources, from the iteration's
-        start."""
+        """Returns the arrival time of each value of an iteration (of a store by its id), counted
+        from the sources. Values that depend on no source are left out. Without sources, times count
+        from the iteration's start."""
         arrived: dict[str | int, float] = dict(sources)
         whole = not sources
         wrote: dict[object, float] = {}
@@ -242,7 +242,7 @@ class _Intervals(Addresses):
         return arrived
 
     def _needs(self, one: Instruction, loop: Loop) -> list[str]:
-        """Returns the values that an instruction waits for; for a phi also the conditions of its
+        """Returns the values that an instruction depends on; for a phi also the conditions of its
         path."""
         if one.op == "phi":
             if one.block.name == loop.header:
@@ -279,12 +279,12 @@ class _Intervals(Addresses):
         return conditions
 
     def _is_local(self, one: Instruction) -> bool:
-        """True for a read of a local memory, not of a register."""
+        """Returns whether a value is read from local memory, not from a register."""
         memory = self.root(pointer(one)) if one.op == "load" else ""
         return bool(memory) and not memory.startswith(PORT) and memory not in self.registers
 
     def _cycles(self, one: Instruction, loop: Loop) -> float:
-        """Returns the cycles of an operator; in an inner, unrolled loop a carried value takes the
+        """Returns the cycles of an operator. In an inner, unrolled loop a carried value takes the
         sum of them."""
         if one.op == "load":
             if self.root(pointer(one)).startswith(PORT):
@@ -318,7 +318,7 @@ class _Intervals(Addresses):
     # Ports
 
     def _shared_ports(self, loop: Loop) -> tuple[int, str]:
-        """Returns the most accesses to one port in an iteration, over all paths."""
+        """Returns the largest number of accesses to one port in an iteration, over all paths."""
         worst = (1, "")
         for op in ("load", "store"):
             ports = {self.root(pointer(one)) for one in self._of(loop) if one.op == op}
@@ -351,8 +351,7 @@ _CONVERSIONS = re.compile(r"(trunc|[zs]ext|fptrunc|fpext|fpto[us]i|[us]itofp|bit
 
 def _slowest_cycle(weights: dict[str, dict[str, float]]) -> dict[str, float]:
     """Returns for each carried value the cycles of an iteration on the slowest path back to
-    itself.
-    """
+    itself."""
     slowest = {}
     for start in weights:
         walks, best = dict(weights[start]), weights[start].get(start, -1.0)

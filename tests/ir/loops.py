@@ -42,7 +42,8 @@ class Flow:
             self.innermost.update(dict.fromkeys(loop.blocks, loop))
 
     def always(self, block: str, loop: Loop | None) -> bool:
-        """True if every iteration of a loop (None: every call of the function) passes a block."""
+        """Returns whether every iteration of a loop (None: every call of the function) passes a
+        block."""
         blocks = self.function.blocks
         ends = loop.latches if loop else [n for n in self.order if not blocks[n].successors]
         return all(self._dominates(block, end) for end in ends)
@@ -61,7 +62,7 @@ class Flow:
                 continue
             a, b = (value(part) for part in condition.parts)
             if _number(b) and self._counter(a, loop):
-                # From 0 in steps of one, compared before or behind the step.
+                # From 0 in steps of one, compared before or after the step.
                 return max(1, int(b) + (condition.text.split()[0] in ("sle", "ule", "sgt", "ugt")))
         return None
 
@@ -127,7 +128,8 @@ class Flow:
         return list(loops.values())
 
     def constant(self, loop: Loop) -> bool:
-        """True if a loop counts from a constant to a constant, so that it can be unrolled."""
+        """Returns whether a loop counts from a constant to a constant, so that it can be
+        unrolled."""
         for name in loop.blocks:
             last = self.function.blocks[name].instructions[-1]
             leaves = any(after not in loop.blocks for after in last.block.successors)
@@ -136,7 +138,7 @@ class Flow:
         return False
 
     def _counted(self, condition: str, loop: Loop) -> bool:
-        """True if a comparison compares a counter with a constant."""
+        """Returns whether a comparison compares a counter with a constant."""
         definition = self.function.values.get(condition)
         if definition is None:
             return False
@@ -148,7 +150,8 @@ class Flow:
         return any(_number(end) and self._counter(count, loop) for count, end in ((a, b), (b, a)))
 
     def _counter(self, name: str, loop: Loop) -> bool:
-        """True if a value starts as a constant and grows by a constant in each iteration."""
+        """Returns whether a value starts as a constant and grows by a constant in each
+        iteration."""
         definition = self.function.values.get(name)
         while definition is not None and definition.op in ("add", "sub", "trunc", "zext", "sext", "shl"):
             parts = definition.parts

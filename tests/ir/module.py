@@ -1,4 +1,4 @@
-"""LLVM IR parsed from its text: functions, blocks, instructions and their source positions."""
+"""Parses LLVM IR from its text: functions, blocks, instructions and their source positions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _FLOATS = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8}
 
 @dataclass(slots=True)
 class Instruction:
-    """One instruction: `text` is the rest after the opcode, without its metadata."""
+    """One instruction. `text` is the rest after the opcode, without its metadata."""
 
-    result: str  # %7, or "" for one that gives nothing
+    result: str  # %7, or "" if it has no result
     op: str
     text: str
     block: Block
     line: int | None  # the number of its DILocation
-    loop: int | None  # of the loop that a branch closes
+    loop: int | None  # of the loop whose back edge the branch is
 
     @property
     def parts(self) -> list[str]:
@@ -71,7 +71,7 @@ class Function:
         return {one.result: one for one in self if one.result}
 
     def calls(self) -> Iterator[tuple[Instruction, str]]:
-        """Yields each call with its callee: @name, %register, or "" for assembler."""
+        """Yields each call with its callee: @name, %register, or "" for inline assembly."""
         for one in self:
             if one.op == "call":
                 yield one, callee(one)
@@ -87,8 +87,8 @@ class Module:
     metadata: dict[int, str] = field(default_factory=dict)
 
     def place(self, number: int | None) -> tuple[str, int]:
-        """Returns file and line of a DILocation; for a stand-in header those of its use; ("", 0)
-        without one."""
+        """Returns file and line of a DILocation; for a stand-in header those of its use; ("", 0) if
+        there is none."""
         text = self.metadata.get(-1 if number is None else number, "")
         fields = dict(re.findall(r"(line|scope|inlinedAt): !?(\d+)", text))
         if "line" not in fields or "scope" not in fields:
@@ -120,7 +120,7 @@ def parse(text: str) -> Module:
     for line in text.splitlines():
         if function is not None:
             if line.startswith("  "):
-                if line.startswith("   "):  # a switch goes on, line by line
+                if line.startswith("   "):  # a switch continues, line by line
                     block.instructions[-1].text += line
                     continue
                 if line.startswith("  ]"):
@@ -137,7 +137,7 @@ def parse(text: str) -> Module:
             assert match is not None, line
             names = [part.split()[-1] for part in split(match[2]) if part != "..."]
             function = module.functions[match[1]] = Function(match[1], names)
-            # Without a name the first block is numbered behind the parameters.
+            # Without a name, the first block is numbered after the parameters.
             block = Block(f"%{len(names)}")
             function.blocks[block.name] = block
         elif line.startswith("declare "):
@@ -182,7 +182,7 @@ def split(text: str) -> list[str]:
 
 
 def callee(call: Instruction) -> str:
-    """Returns the callee: @name, %register, or "" for assembler."""
+    """Returns the callee: @name, %register, or "" for inline assembly."""
     match = _CALLEE.search(call.text)
     return match[1] if match else ""
 

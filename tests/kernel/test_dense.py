@@ -66,11 +66,7 @@ def test_lu_and_lu_solve(of: str) -> None:
         a = draw(rng, of, 3, m, n)
         P, L, U = ft.linalg.lu(ft.from_numpy(a))
         near(P @ L @ U, a, n)
-        # The pivot is a column's largest element; a complex one by
-        # real
-        # +
-        # imag
-        # .
+        # The pivot is a column's largest element, for complex numbers by the sum of the parts' sizes.
         assert float(L.abs().max()) <= (1.4143 if L.is_complex() else 1.0)
         if m == n:
             b = draw(rng, of, 3, n, 4)

@@ -211,7 +211,7 @@ def test_softmax_converts_to_dtype_first(name: str, to: str) -> None:
 )
 def test_variance_of_extreme_values(name: str, of: str) -> None:
     if not default_backend().target.spares_double:
-        pytest.skip("boards, and what stands for one, sum in the dtype that they compute in")
+        pytest.skip("boards, and targets that emulate one, sum in the compute dtype")
     for values in ([1e30, 3e30, 2e30], [1e-25, 3e-25, 2e-25], [1e4, 1e4 + 1, 1e4 + 2]):
         results = []
         for lib in (ft, torch):

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="im
 # Intel's emulator has its own functions.
 OWN_FUNCTIONS = pytest.mark.skipif(
     default_backend().target.emulates == "an Intel FPGA",
-    reason="the emulator's functions give other last bits beside others in one kernel",
+    reason="the emulator's functions have other last bits in a kernel with several of them",
 )
 
 # (shape, dim): lanes along rows of several lengths, across rows, and one row for each lane.

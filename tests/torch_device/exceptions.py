@@ -4,7 +4,7 @@ passes."""
 from __future__ import annotations
 
 _SPARSE = "the device has no sparse tensors"
-_EQUAL = "which of equal elements an order that need not be stable tells the place of"
+_EQUAL = "an unstable sort may return the index of any of several equal elements"
 # By the op's name in torch's database and the dtype.
 OPS: dict[str, str] = {
     "sparse.mm.reduce float32": _SPARSE,
@@ -26,6 +26,6 @@ EITHER: dict[str, str] = {
     "cummin bfloat16": "its gradient adds in bfloat16 where an element is the least of several",
 }
 
-_WINDOWS = "its gradient is a product with a matrix: a NaN in it reaches windows beside its own"
+_WINDOWS = "its gradient is a product with a matrix, so a NaN in it reaches other windows"
 # By the module's name, and "train" or "eval".
 MODULES: dict[str, str] = {**{f"nn.LPPool{n}d train": _WINDOWS for n in (1, 2, 3)}}

@@ -31,7 +31,7 @@ def test_against_numpy(fir: Any, n: int) -> None:
 
 
 def test_between_ops(fir: Any) -> None:
-    """A receiver's first steps: mix, filter, power; no data leaves the device between them."""
+    """A receiver's first steps: mix, filter, power. No data leaves the device between them."""
     n = 256
     signal = (ft.arange(n, dtype=ft.float32) * 0.3).cos()
     out = ft.empty(n)

@@ -1,5 +1,5 @@
-// hls_stream.h that counts clock cycles: each process has a clock, which an iteration of a pipelined loop moves by one
-// (network_cycles.py), and which waits for elements that are not there yet and for places that are not free yet.
+// An hls_stream.h that counts clock cycles. Each process has a clock. An iteration of a pipelined loop advances it by
+// one (network_cycles.py), and it waits for elements that are not written yet and for space that is not free yet.
 #pragma once
 #include <algorithm>
 #include <condition_variable>
@@ -21,7 +21,7 @@ inline long &now()
     return cycle;
 }
 
-// The end of a pipelined loop: the last iteration leaves the pipeline before the process goes on.
+// The end of a pipelined loop: the last iteration leaves the pipeline before the process continues.
 struct drain {
     explicit operator bool() const { return true; }
     ~drain() { now() += FT_DRAIN; }
