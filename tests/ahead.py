@@ -101,8 +101,8 @@ def continue_after_errors() -> None:
     functions = [member for member in gc.get_objects() if type(member) is FunctionType]
     for file, group in groupby(sorted(functions, key=file_of), file_of):
         if file.startswith(str(HERE)):
-            tree = Asked().visit(ast.parse(Path(file).read_text()))
-            codes = within(compile(tree, file, "exec"))
+            tree = EvaluateAssertions().visit(ast.parse(Path(file).read_text()))
+            codes = nested_code(compile(tree, file, "exec"))
             asked = {(code.co_name, code.co_firstlineno): code for code in codes}
             for function in group:
                 code = function.__code__
@@ -110,7 +110,7 @@ def continue_after_errors() -> None:
                     function.__code__ = asked[code.co_name, code.co_firstlineno]
     for function in functions:
         if hasattr(function, "hypothesis"):
-            function.hypothesis.inner_test = whatever_fails(function.hypothesis.inner_test)
+            function.hypothesis.inner_test = ignoring_failures(function.hypothesis.inner_test)
 
 
 def file_of(function: FunctionType) -> str:
@@ -118,22 +118,22 @@ def file_of(function: FunctionType) -> str:
     return function.__code__.co_filename
 
 
-class Asked(ast.NodeTransformer):
+class EvaluateAssertions(ast.NodeTransformer):
     """Replaces assertions by the evaluation of their expressions."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.Expr:
         return ast.copy_location(ast.Expr(node.test), node)
 
 
-def within(code: CodeType) -> Iterator[CodeType]:
+def nested_code(code: CodeType) -> Iterator[CodeType]:
     """Yields the code objects of functions in a module's code."""
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield part
-            yield from within(part)
+            yield from nested_code(part)
 
 
-def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
+def ignoring_failures(test: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a Hypothesis test that ignores failures, so that no smaller example is searched."""
     from hypothesis.errors import HypothesisException
 

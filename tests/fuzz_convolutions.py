@@ -109,7 +109,7 @@ def case(draw: random.Random) -> list[str]:
     return [f"dtype = '{dtype}'", *lines]
 
 
-def theirs_back(
+def torch_gradients(
     g: Any,
     x: Any,
     w: Any,
@@ -128,7 +128,7 @@ def theirs_back(
     return [t if asked else None for t, asked in zip(gradients, mask)]
 
 
-def mine_back(
+def ftensor_gradients(
     g: Any,
     x: Any,
     w: Any,
@@ -155,7 +155,7 @@ def run(lib: Any, lines: list[str]) -> Any:
             tensor = tensor + 1j * tensor.flip(0)
         return tensor if lib is torch else ft.from_torch(tensor)
 
-    back = theirs_back if lib is torch else mine_back
+    back = torch_gradients if lib is torch else ftensor_gradients
     space: dict[str, Any] = {"lib": lib, "whole": whole, "back": back}
     refused: list[Any] = []
     for line in lines:

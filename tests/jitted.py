@@ -78,10 +78,10 @@ def tensors(value: Any) -> list[ft.Tensor]:
     return []
 
 
-def here(value: Any) -> Any:
+def to_ftensor(value: Any) -> Any:
     """Returns torch's arguments as ftensor's, on one device."""
     if isinstance(value, tuple):
-        return tuple(here(v) for v in value)
+        return tuple(to_ftensor(v) for v in value)
     return ft.zeros(1).device if value == "cpu" and type(value) is str else ours(value)
 
 
@@ -92,15 +92,15 @@ class Asked(NamedTuple):
     otherwise: str
 
 
-def asked(mine: Callable[..., Any], jitted: Callable[..., Any], sample: Any) -> Asked:
+def compared(mine: Callable[..., Any], jitted: Callable[..., Any], sample: Any) -> Asked:
     """Calls a graph twice and eager once with a sample, and compares the bits.
 
     jitted: `whole(mine)`, which may have had other samples before.
     """
     results = []
     for call in (None, None, mine):  # so that the trace is the first to need tables
-        args = here((sample.input, *sample.args))
-        kwargs = {k: here(v) for k, v in sample.kwargs.items()}
+        args = to_ftensor((sample.input, *sample.args))
+        kwargs = {k: to_ftensor(v) for k, v in sample.kwargs.items()}
         ft.manual_seed(7)
         if call is None:
             got = outcome(lambda a=args, k=kwargs: jitted(a, k))
@@ -132,7 +132,7 @@ def differences(case: Case, samples: int) -> str:
     mine: Callable[..., Any] | None = IN_ORDER.get(name) or function(name)
     assert mine is not None
     jitted = whole(mine)
-    return next(filter(None, (asked(mine, jitted, s).otherwise for s in first_samples(op, dtype, samples))), "")
+    return next(filter(None, (compared(mine, jitted, s).otherwise for s in first_samples(op, dtype, samples))), "")
 
 
 def left_out(case: Case) -> bool:

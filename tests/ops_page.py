@@ -90,7 +90,7 @@ def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
     return of.name not in row.refuses and bool(row.expression(compute.compute))
 
 
-def taken(entry: Entry) -> str:
+def dtypes_of(entry: Entry) -> str:
     """Returns the dtypes of an op, as a kind if it supports all dtypes of the kind."""
     rows = [entry.row] if entry.row else list(entry.rows)
     if not rows:
@@ -121,14 +121,14 @@ def of_torch(path: str) -> list[str]:
             of_python = inspect.isfunction(getattr(owner, name))
             place = getattr(getattr(owner, name), "__module__", "") or ""
             schemas = torch._C._jit_get_schemas_for_operator(f"aten::{WORDS.get(path, '')}{name}")
-            if FOREIGN.match(name) and there(ours, name) is None:
+            if FOREIGN.match(name) and lookup(ours, name) is None:
                 continue
             if schemas or (of_python and (path or place == "torch.functional")):
                 names.append(name)
     return names
 
 
-def there(owner: Any, name: str) -> Callable[..., Any] | None:
+def lookup(owner: Any, name: str) -> Callable[..., Any] | None:
     """Returns ftensor's function, method or property of a name."""
     try:
         value = inspect.getattr_static(owner, name) if owner is ft.Tensor else getattr(owner, name)
@@ -144,7 +144,7 @@ def line(names: list[str]) -> str:
 def section(path: str) -> tuple[str, str]:
     """Returns (the row of the first table, the section) of a namespace."""
     owner = operator.attrgetter(path)(ft) if path else ft
-    members = {name: there(owner, name) for name in of_torch(path)}
+    members = {name: lookup(owner, name) for name in of_torch(path)}
     here = {name: call for name, call in members.items() if call is not None}
     entries = {inspect.unwrap(e.call): e for e in ENTRIES.values()}
     host = [name for name, call in here.items() if on_host(call, set())]
@@ -161,7 +161,7 @@ def section(path: str) -> tuple[str, str]:
         for name, call in here.items():
             entry = entries.get(inspect.unwrap(call))
             by = "NumPy" if name in host else "here"
-            parts.append(f"| `{name}` | {by} | {taken(entry) if entry else ''} |")
+            parts.append(f"| `{name}` | {by} | {dtypes_of(entry) if entry else ''} |")
         parts.append("")
     return counts, "\n".join([*parts, *(["Missing:\n", line(missing)] if missing else [])])
 

@@ -109,7 +109,7 @@ def with_enough(one: Random, rng: random.Random) -> Random:
     return Random(one.processes, [d + rng.choice([0, 0, 1, 3]) for d in depths])
 
 
-def planted(one: Random, rng: random.Random) -> Random | None:
+def with_deadlock(one: Random, rng: random.Random) -> Random | None:
     """Returns the region with one FIFO too small by one or more; None if it cannot deadlock."""
     enough = with_enough(one, rng).depths
     for s in rng.sample(range(len(enough)), len(enough)):

@@ -144,7 +144,7 @@ def sums() -> list[float]:
     return largest
 
 
-def firsts() -> None:
+def check_sorted_firsts() -> None:
     """Checks the first elements of sorted rows, along any dim: equal ones keep their order, and NaN
     is the largest."""
     rng = np.random.default_rng(2)
@@ -166,5 +166,5 @@ def firsts() -> None:
 
 if __name__ == "__main__":
     ft.set_fallback("error")
-    firsts()
+    check_sorted_firsts()
     print(max(errors() + filters() + products() + sums()))

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 ROWS, LENGTH = 4, 32
 
 
-def at_byte(place: int, dtype: str) -> np.ndarray:
+def rows_at_offset(place: int, dtype: str) -> np.ndarray:
     """Returns rows of numbers in memory that starts `place` bytes after a beat."""
     size = ROWS * LENGTH * np.dtype(dtype).itemsize
     memory = np.zeros(size + 128, np.uint8)
@@ -35,10 +35,10 @@ def test_arguments(place: int, dtype: str) -> None:
     a beat share a graph."""
     jitted = ft.jit(lambda x: (x * 2 + 1).abs())
     with simulated():
-        arrays = [at_byte(place, dtype), at_byte(0, dtype), at_byte(place, dtype)]
+        arrays = [rows_at_offset(place, dtype), rows_at_offset(0, dtype), rows_at_offset(place, dtype)]
         tensors = [ft.from_numpy(array) for array in arrays]
         skipped = place // np.dtype(dtype).itemsize
-        view = ft.from_numpy(at_byte(0, dtype).ravel())[skipped : skipped + LENGTH]
+        view = ft.from_numpy(rows_at_offset(0, dtype).ravel())[skipped : skipped + LENGTH]
         moved = ft.from_numpy(arrays[0].ravel())[:LENGTH]
         with recording(1) as trace:
             for x, array in zip(tensors, arrays, strict=True):
@@ -51,9 +51,9 @@ def test_arguments(place: int, dtype: str) -> None:
 
 def test_captured_tensors() -> None:
     with simulated():
-        row = ft.from_numpy(at_byte(4, "f4")[0])
+        row = ft.from_numpy(rows_at_offset(4, "f4")[0])
         jitted = ft.jit(lambda x: (x * row + 1).abs())
-        x = at_byte(0, "f4")
+        x = rows_at_offset(0, "f4")
         with recording(1) as trace:
             for value in (5, 2):
                 row[3:] = value  # the kernel reads the values at each call
@@ -70,7 +70,7 @@ def test_written_arguments() -> None:
         return y
 
     with simulated():
-        array = at_byte(4, "f4")
+        array = rows_at_offset(4, "f4")
         before, x, jitted = array.copy(), ft.from_numpy(array), ft.jit(step)
         with recording(1) as trace:
             y = jitted(x).numpy()
@@ -88,7 +88,7 @@ def test_two_written_parts_of_one_memory() -> None:
         return z
 
     with simulated():
-        array = at_byte(4, "f4")
+        array = rows_at_offset(4, "f4")
         before, x, jitted = array.copy(), ft.from_numpy(array), ft.jit(step)
         with recording(1) as trace:
             z = jitted(x[:2], x[2:]).numpy()
@@ -100,7 +100,7 @@ def test_two_written_parts_of_one_memory() -> None:
 def test_captures() -> None:
     """A replay reads the argument's current values."""
     with simulated():
-        array, jitted = at_byte(4, "f4"), ft.jit(lambda x: (x * 2 + 1).abs())
+        array, jitted = rows_at_offset(4, "f4"), ft.jit(lambda x: (x * 2 + 1).abs())
         x = ft.from_numpy(array)
         with recording(1):
             jitted(x)

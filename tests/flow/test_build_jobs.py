@@ -46,7 +46,7 @@ def job(folder: Path, name: str, wait: float | str = 0, status: int = 0, weight:
     return Job(name, command, output, folder / "logs" / f"{name}.log", "0123", weight)
 
 
-def ran(folder: Path) -> list[str]:
+def run_jobs_log(folder: Path) -> list[str]:
     return (folder / "ran").read_text().split() if (folder / "ran").exists() else []
 
 
@@ -60,9 +60,9 @@ def test_jobs_run_once_largest_first_and_are_then_reused(here):
     todo = [job(here, name, weight=k) for k, name in enumerate("abcd")]
     state = State(here / "state.json")
     assert [o.result for o in jobs.run(todo, state, 1)] == [COMPILED] * 4
-    assert ran(here) == ["d", "c", "b", "a"]
+    assert run_jobs_log(here) == ["d", "c", "b", "a"]
     assert [o.result for o in jobs.run(todo, state, 1)] == [REUSED] * 4
-    assert ran(here) == ["d", "c", "b", "a"]
+    assert run_jobs_log(here) == ["d", "c", "b", "a"]
     assert todo[0].output.read_text() == "half a"
     assert "a message of a" in todo[0].log.read_text()
     assert sorted(p.name for p in (here / "objects").iterdir()) == [f"{n}-0123.o" for n in "abcd"]
@@ -118,14 +118,14 @@ def test_all_workers_run_at_once(here):
 
         def show(self, running, remaining):
             self.most = max(self.most, len(running))
-            if sorted(ran(here)) == ["a", "b", "c"]:  # none of them ends before that
+            if sorted(run_jobs_log(here)) == ["a", "b", "c"]:  # none of them ends before that
                 (here / "go").touch()
 
     watch = Watch()
     todo = [job(here, n, str(here / "go")) for n in "abcde"]
     jobs.run(todo, State(here / "state.json"), 3, watch)
     assert watch.most == 3
-    assert sorted(ran(here)) == list("abcde")
+    assert sorted(run_jobs_log(here)) == list("abcde")
 
 
 def test_durations_are_kept_and_give_the_expected_time(here):
@@ -210,7 +210,7 @@ def compilers(folder: Path) -> list[int]:
 @pytest.mark.parametrize("how", ["kill", "interrupt", "terminate the parent alone"])
 def test_interrupted_jobs_resume(how, tmp_path):
     first = build(tmp_path, tmp_path / "go")
-    wait_for(lambda: len(outputs(tmp_path)) == 2 and len(ran(tmp_path)) > 2)
+    wait_for(lambda: len(outputs(tmp_path)) == 2 and len(run_jobs_log(tmp_path)) > 2)
     if how == "kill":
         os.killpg(first.pid, signal.SIGKILL)
     elif how == "interrupt":
@@ -228,7 +228,7 @@ def test_interrupted_jobs_resume(how, tmp_path):
     second = build(tmp_path, 0.01)
     _, problems = second.communicate(timeout=600)
     assert second.returncode == 0, problems
-    assert sorted(ran(tmp_path)) == [n for n in "abcdef" if n not in done]
+    assert sorted(run_jobs_log(tmp_path)) == [n for n in "abcdef" if n not in done]
     assert outputs(tmp_path) == list("abcdef")
     assert all(p.read_text() == f"half {p.name[0]}" for p in tmp_path.glob("objects/*.o"))
     assert sorted(p.name[1:] for p in (tmp_path / "objects").iterdir()) == ["-0123.o"] * 6
@@ -244,7 +244,7 @@ def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
     assert f"another build works in {tmp_path} (process {first.pid}" in problems
     assert "--out" in problems and "Traceback" not in problems
     first.communicate(timeout=600)
-    assert first.returncode == 0 and sorted(ran(tmp_path)) == list("abcdef")
+    assert first.returncode == 0 and sorted(run_jobs_log(tmp_path)) == list("abcdef")
 
 
 def test_interrupt_is_deferred_until_a_started_process_is_recorded():

@@ -89,7 +89,7 @@ if __name__ == "__main__":
 """
 
 
-def ran(method: str, folder: Path) -> str:
+def run_cluster(method: str, folder: Path) -> str:
     program = folder / "program.py"
     program.write_text(CLUSTER)
     done = subprocess.run(
@@ -106,12 +106,12 @@ def ran(method: str, folder: Path) -> str:
 
 @pytest.mark.long  # interpreters of a cluster; the tests below check each step in one process
 def test_workers_with_devices_send_and_spill(tmp_path: Path) -> None:
-    assert ran("spawn", tmp_path) == "done\n"
+    assert run_cluster("spawn", tmp_path) == "done\n"
 
 
 @pytest.mark.long
 def test_workers_may_be_forked(tmp_path: Path) -> None:
-    assert ran("fork", tmp_path) == "done\n"
+    assert run_cluster("fork", tmp_path) == "done\n"
 
 
 def through(t: ft.Tensor) -> tuple[list[memoryview], ft.Tensor]:
@@ -183,11 +183,11 @@ def test_full_device_requests_memory() -> None:
             ft.empty(1 << 19)
         asked = []
 
-        def let_go() -> bool:
+        def release() -> bool:
             asked.append(len(held))
             return bool(held) and held.pop() is not None
 
-        pool.make_room = let_go
+        pool.make_room = release
         assert ft.empty(1 << 19).nbytes == 1 << 21 and asked
         with pytest.raises(RuntimeError, match="no room"):
             ft.empty(1 << 40)  # nothing is released for a request that exceeds the device

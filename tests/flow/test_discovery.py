@@ -27,7 +27,7 @@ def python(code: str, **environment: str | None) -> subprocess.CompletedProcess[
     return forked.run("-c", code, env=env)
 
 
-def said(code: str, **environment: str | None) -> str:
+def run_output(code: str, **environment: str | None) -> str:
     done = python(code, **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -279,7 +279,7 @@ def test_c_simulation_is_the_last_resort(tmp_path):
         "print([detected_device(resolve(d)).target.name for d in ('fpga', 'cpu')])"
     )
     empty = {"OCL_ICD_VENDORS": str(tmp_path), "FTENSOR_DEVICE": None}
-    assert said(code, **empty) == "['csim', 'csim']"
+    assert run_output(code, **empty) == "['csim', 'csim']"
     done = python(code, CXX="no-such-compiler", **empty)
     assert "RuntimeError: no device for the mapping 'auto'" in done.stderr
     assert "ftensor doctor" in done.stderr
@@ -292,11 +292,11 @@ def test_earlier_use_of_pyopencl_is_detected():
         "from ftensor.runtime import discovery\n"
         "print([f.target.name for f in discovery.find()], discovery.report().notes)"
     )
-    output = said(code, OCL_ICD_VENDORS=None)
+    output = run_output(code, OCL_ICD_VENDORS=None)
     assert "intel-cpu" not in output
     assert "had asked for its platforms" in output
     ours_first = code.replace("import pyopencl", "import ftensor; ftensor.fpga.is_available()\nimport pyopencl")
-    output = said(ours_first, OCL_ICD_VENDORS=None)
+    output = run_output(ours_first, OCL_ICD_VENDORS=None)
     assert "intel-cpu" in output
     assert "[] ()" not in output
     assert "had asked" not in output
@@ -315,4 +315,4 @@ def test_child_forked_after_discovery_gets_an_error():
         "    try: print(default_backend().target.kind)\n"
         "    except RuntimeError as error: print('refused' if 'spawn' in str(error) else error)\n"
     )
-    assert said(code) in ("refused", "csim")
+    assert run_output(code) in ("refused", "csim")

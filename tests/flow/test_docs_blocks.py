@@ -30,7 +30,7 @@ LONG = (
 EXPAND = "import sys; from ftensor.toolchain.inventory.read import *; assert expand(read(sys.argv[1]))"
 
 
-def of(language: str) -> list[Block]:
+def blocks_in(language: str) -> list[Block]:
     return [block for block in ALL if block.language == language]
 
 
@@ -49,7 +49,7 @@ def test_no_block_is_left_out() -> None:
 
     C blocks are kernel sources, which the page's own programs compile.
     """
-    counts = {language: len(of(language)) for language in ("python", "toml", "cpp", "c")}
+    counts = {language: len(blocks_in(language)) for language in ("python", "toml", "cpp", "c")}
     assert sum(counts.values()) == len(ALL), [where(b) for b in ALL if b.language not in counts]
     assert min(counts.values()) >= 1 and counts["python"] >= 10
 
@@ -86,7 +86,7 @@ def test_python_blocks_run_and_print_what_the_page_says(page: Path, tmp_path: Pa
     assert said.splitlines() == PRINTED.findall(text)
 
 
-@pytest.mark.parametrize("block", of("toml"), ids=where)
+@pytest.mark.parametrize("block", blocks_in("toml"), ids=where)
 def test_toml_blocks_are_valid_inventories(block: Block, tmp_path: Path) -> None:
     """An inventory's kernels exist, and a description of kernels is complete."""
     save(block.page, tmp_path)
@@ -99,7 +99,7 @@ def test_toml_blocks_are_valid_inventories(block: Block, tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-@pytest.mark.parametrize("block", of("cpp"), ids=where)
+@pytest.mark.parametrize("block", blocks_in("cpp"), ids=where)
 def test_cpp_blocks_compile(block: Block, tmp_path: Path) -> None:
     (tmp_path / "block.cpp").write_text(block.text)
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")

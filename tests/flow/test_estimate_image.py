@@ -100,7 +100,7 @@ def norm(x: Any) -> Any:
     return y * (y.square().mean(-1, keepdim=True) + 1e-5).rsqrt()
 
 
-def dear(x: Any) -> Any:
+def expensive(x: Any) -> Any:
     for _ in range(12):
         x = (x.pow(1.5) + x.sum(-1, keepdim=True)).tanh()
     return x
@@ -126,7 +126,7 @@ def test_graph_has_the_units_that_fit(tmp_path: Path) -> None:
 
 def test_kernels_too_large_for_a_board_are_not_estimated(tmp_path: Path) -> None:
     """The host computes them, and the copies are counted."""
-    small, large = graph_of(norm, tmp_path), graph_of(dear, tmp_path)
+    small, large = graph_of(norm, tmp_path), graph_of(expensive, tmp_path)
     found = report(traced(small, large), BoardConfig(find("kv260"), 300), 1, None)
     assert [line.estimate.launch.key.name for line in found.lines] == [small.key.name]
     assert list(found.missing.values()) == [1]
@@ -197,7 +197,7 @@ def test_units_of_ops_and_graphs(tmp_path: Path) -> None:
 
 
 def test_inventory_that_does_not_fit_is_reported(tmp_path: Path) -> None:
-    launch = graph_of(dear, tmp_path)
+    launch = graph_of(expensive, tmp_path)
     groups = expand(read(tmp_path / "graph.toml"))
     found = report(traced(launch), BoardConfig(find("kv260"), 300), 1, groups)
     assert not found.lines and "Not in the inventory: " in text(found)

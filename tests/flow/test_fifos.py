@@ -17,7 +17,7 @@ from ftensor.emulation import fifos
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain import dataflow_marks, user_kernels
 
-from .dataflow_kernels import Random, made, planted, with_enough
+from .dataflow_kernels import Random, made, with_deadlock, with_enough
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 
@@ -67,7 +67,7 @@ def test_random_kernels_against_a_simulation(tmp_path: Path, well: int, stuck: i
     rng = random.Random(7)
     kernels = {f"well{k}": with_enough(made(rng), rng) for k in range(well)}
     while len(kernels) < well + stuck:
-        if (one := planted(made(rng), rng)) is not None:
+        if (one := with_deadlock(made(rng), rng)) is not None:
             kernels[f"stuck{len(kernels) - well}"] = one
     compiled = Compiled(tmp_path, "".join(one.source(name, rng) for name, one in kernels.items()))
     verdicts = {}

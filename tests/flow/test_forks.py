@@ -9,7 +9,7 @@ import pytest
 
 from ftensor.runtime import lifetime
 
-from .test_processes import DEVICES, by_turns, on_each_device, output, ran, start
+from .test_processes import DEVICES, alternate, on_each_device, output, run_program, start
 
 FORKED = """
 x = ft.arange(10)
@@ -35,9 +35,9 @@ DO = [
 ]
 
 
-@pytest.mark.parametrize(("device", "do", "result"), by_turns(DEVICES, DO))
+@pytest.mark.parametrize(("device", "do", "result"), alternate(DEVICES, DO))
 def test_forked_child_works_or_gets_an_error_with_advice(device: str, do: str, result: str) -> None:
-    out = ran(FORKED.replace("DO", do), device)
+    out = run_program(FORKED.replace("DO", do), device)
     *child, parent = out.splitlines()
     assert parent == "0 135"
     works = device == "csim" or do == "y"  # results are already in the host's memory
@@ -50,7 +50,7 @@ def test_forked_child_ends_despite_a_running_compiler(
 ) -> None:
     # The cache is empty and work is pending, so PoCL compiles while the process forks.
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
-    out = ran(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
+    out = run_program(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
     assert out.endswith("0 135\n")
 
 
@@ -89,7 +89,7 @@ thread.join()
 """
 
 
-@pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0, 0.04, 0.08, 0.16]))
+@pytest.mark.parametrize(("device", "wait"), alternate(DEVICES, [0, 0.04, 0.08, 0.16]))
 def test_child_of_a_fork_during_another_threads_first_op_ends(device: str, wait: float, tmp_path: Path) -> None:
     """The fork comes while pyopencl is imported, a device is opened, or a kernel is compiled."""
     out = output(start("import signal\n" + FIRST_ELSEWHERE, device, tmp_path, str(wait)))

@@ -7,7 +7,7 @@ import pytest
 import ftensor as ft
 from ftensor.graph.report import draw_graph
 
-from .test_pictures import looked_at
+from .test_pictures import checked_texts
 
 
 def looked_over(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ft.Tensor]:
@@ -19,7 +19,7 @@ def looked_over(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ft.Tensor]:
 def test_drawing() -> None:
     pytest.importorskip("matplotlib")
     plan = ft.jit(looked_over).graph(ft.ones(8, 8), ft.ones(8, 8))
-    text = looked_at(draw_graph(plan._graph))
+    text = checked_texts(draw_graph(plan._graph))
     assert text.endswith("looked_over")  # the title
     assert text.count("argument 0") == 2  # before and after it is written
     assert [text.count(word) for word in ("argument 1", "result", "scan\n")] == [1, 2, 2]

@@ -66,11 +66,11 @@ def image(emulator: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     graphs = intel_graphs.tables(folder) + '\n[[graph]]\nfile = "receiver.json"\n'
     (folder / INVENTORY).write_text(f"{kernels}\n{graphs}")
-    run("build", "--target", "intel-emulator", "--out", str(folder), *asks(folder))
+    run("build", "--target", "intel-emulator", "--out", str(folder), *command_words(folder))
     return folder
 
 
-def asks(folder: Path) -> tuple[str, str]:
+def command_words(folder: Path) -> tuple[str, str]:
     return "--inventory", str(folder / INVENTORY)
 
 
@@ -153,7 +153,7 @@ def test_image_agrees_with_kernels_compiled_at_run_time(image, tmp_path):
 
 @pytest.mark.long
 def test_image_is_not_recompiled_and_its_manifest_describes_it(image):
-    out, _ = run("build", "--target", "intel-emulator", "--out", str(image), *asks(image))
+    out, _ = run("build", "--target", "intel-emulator", "--out", str(image), *command_words(image))
     assert " 0 compiled, " in out
     manifest = Manifest.read(image / "manifest.json")
     assert manifest.target == "intel-emulator" and manifest.tools["intel-opencl-rt"]

@@ -49,7 +49,7 @@ def full() -> set[Any]:
     return members
 
 
-def served(keys: list[Any], held: set[Any]) -> list[Any]:
+def without_kernel(keys: list[Any], held: set[Any]) -> list[Any]:
     """Returns the keys for which neither their own layout nor the strided one exists."""
     return [key for key in keys if key not in held and not (isinstance(key, KernelKey) and fallback_key(key) in held)]
 
@@ -90,14 +90,14 @@ CALLS: dict[str, Any] = {
 def test_full_inventory_has_kernels_for_each_op(asked: list[Any], name: str) -> None:
     CALLS[name]()
     assert asked
-    assert served(asked, full()) == []
+    assert without_kernel(asked, full()) == []
 
 
 def test_the_minimal_inventory_has_the_launched_keys(asked: list[Any]) -> None:
     arange(64).add(arange(64)).sum()
     arange(64).reshape(8, 8) @ arange(64).reshape(8, 8)
     own = expand(read("minimal"))
-    assert not served(asked[1:], {m for g in own for m in g.members})  # the first one is arange
+    assert not without_kernel(asked[1:], {m for g in own for m in g.members})  # the first one is arange
     exact = {m for g in own for m in g.members} & set(asked)
     assert {type(m) for m in exact} == {KernelKey, GemmKey}
 
@@ -128,4 +128,4 @@ def test_two_stages(asked: list[Any]) -> None:
     stages = [k for k in asked if isinstance(k, KernelKey) and k.reduction]
     assert [k.reduction.stage for k in stages if k.reduction] == ["first", "second"]
     text = 'ops = ["sum"]\nlayouts = ["inner", "strided"]\nunits = 2'
-    assert served(stages, set(keys(text))) == []
+    assert without_kernel(stages, set(keys(text))) == []

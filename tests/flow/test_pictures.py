@@ -39,7 +39,7 @@ print((ft.ones(40, 30) @ ft.ones(30, 20)).sum().item(), y.amax().item())
 """
 
 
-def looked_at(chart: Figure) -> str:
+def checked_texts(chart: Figure) -> str:
     """Returns a figure's texts. Fails if one overlaps another or leaves the picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
@@ -69,14 +69,14 @@ def looked_at(chart: Figure) -> str:
 def test_overlapping_text_is_detected() -> None:
     chart = figure(3, 3)
     chart.text(0.5, 0.5, "one")
-    assert looked_at(chart) == "one"
+    assert checked_texts(chart) == "one"
     chart.text(0.51, 0.51, "two")
     with pytest.raises(AssertionError, match=r"one.*two"):
-        looked_at(chart)
+        checked_texts(chart)
     chart = figure(3, 3)
     chart.text(0.9, 0.5, "too long for this")
     with pytest.raises(AssertionError, match="too long"):
-        looked_at(chart)
+        checked_texts(chart)
 
 
 def test_labels_of_a_roofline_do_not_overlap() -> None:
@@ -88,10 +88,10 @@ def test_labels_of_a_roofline_do_not_overlap() -> None:
         Average(name, name, 1, 0.0, 1e-3, 0.0, 4 << 20, int(flops * (1 << 20)))
         for name, flops in (("add", 1), ("mul", 1), ("where", 1.1), ("lt", 1.2), ("matmul", 4e3))
     ]
-    said = looked_at(roofline(near, Limits(50e9, 300e9), "A processor"))
+    said = checked_texts(roofline(near, Limits(50e9, 300e9), "A processor"))
     assert all(one.name in said for one in near) and "300 GFLOP/s" in said and "50.0 GB/s" in said
-    assert "50.0" not in looked_at(roofline(near, Limits(float("nan"), 300e9), "Others"))
-    assert "300 " not in looked_at(roofline([], Limits(50e9, float("nan")), "Others"))
+    assert "50.0" not in checked_texts(roofline(near, Limits(float("nan"), 300e9), "Others"))
+    assert "300 " not in checked_texts(roofline([], Limits(50e9, float("nan")), "Others"))
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.compare import plot_estimate
 
     report, trace = estimated
-    said = looked_at(plot_estimate("program.py", report, trace.order))
+    said = checked_texts(plot_estimate("program.py", report, trace.order))
     for word in ("Time line", "Bound by", "Area of", "exp", "linspace", "copies", "LUT", "launching"):
         assert word in said
     assert f"program.py, Alveo U55C: {report.resident_seconds * 1e3:.3g} ms, {report.count} launches" in said
@@ -164,7 +164,7 @@ def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
         assert [x.estimate.launch.units for x in other] == [1]
     kernels = {c.title: c.report.kernels for c in candidates}
     assert kernels["vectors"] < kernels["dataflow"] and kernels["vectors"] == report.kernels
-    said = looked_at(plot_columns("program.py", candidates))
+    said = checked_texts(plot_columns("program.py", candidates))
     assert f"{candidates[0].report.resident_seconds * 1e3:.3g} ms" in said and "Alveo U250" in said
 
 
@@ -181,7 +181,7 @@ EVERY_RUN = {("steps", "u55c"), ("first", "kv260")}
 def test_inventory_is_drawn(name: str, board: str) -> None:
     groups = inventory.expand(inventory.read(name))
     kernels = drawing.kernels_of_groups(groups, find(board))
-    said = looked_at(drawing.draw(name, kernels, find(board)))
+    said = checked_texts(drawing.draw(name, kernels, find(board)))
     for group in groups:
         assert group.name in said
         assert f"{group.units} compute unit" in said
@@ -199,9 +199,9 @@ def test_image_is_drawn_from_its_file(tmp_path: Path) -> None:
     kernels = drawing.kernels_of_image(image, groups, U55C)
     units = kernels[-1]
     assert units.ports == {"M_AXI_GMEM0": "HBM[0]", "M_AXI_GMEM1": "HBM[1]", "M_AXI_GMEM2": "HBM[2]"}
-    assert "4 compute units ■■■■" in looked_at(drawing.draw("steps", kernels, U55C))
+    assert "4 compute units ■■■■" in checked_texts(drawing.draw("steps", kernels, U55C))
     unknown = [replace(k, shares={}) for k in kernels]
-    assert "Area" not in looked_at(drawing.draw("steps", unknown, None))
+    assert "Area" not in checked_texts(drawing.draw("steps", unknown, None))
     assert main(["image", "draw", str(out), str(picture), "--board", "u55c"]) == 0
     text = picture.read_text()
     assert text.startswith("<?xml") and "vadd_burst" in text and len(text) < 200_000

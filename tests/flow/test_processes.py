@@ -28,7 +28,7 @@ on_each_device = pytest.mark.parametrize(
 )
 
 
-def by_turns(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
+def alternate(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
     """Returns each case on each device. Cases that don't depend on the device alternate between
     devices."""
     params, turns = [], [device for device in devices if device != "pocl"]
@@ -68,7 +68,7 @@ def output(process: subprocess.Popen[str], status: int = 0) -> str:
     return out
 
 
-def ran(code: str, device: str, cache: Path | None = None, *words: str) -> str:
+def run_program(code: str, device: str, cache: Path | None = None, *words: str) -> str:
     """Returns a program's output. The process may be forked or new."""
     done = forked.run("-c", HEAD + code, *words, env=environment(device, cache))
     assert (done.returncode, done.stderr) == (0, "")
@@ -89,7 +89,7 @@ threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
 [t.start() for t in threads]; [t.join() for t in threads]
 print(sorted(sums))
 """
-    assert ran(code, device, tmp_path) == f"{[860.0] * 4 + [1560.0] * 4}\n"
+    assert run_program(code, device, tmp_path) == f"{[860.0] * 4 + [1560.0] * 4}\n"
 
 
 @pytest.mark.parametrize("device", [*DEVICES[:1], *(pytest.param(d, marks=pytest.mark.long) for d in DEVICES[1:])])
@@ -129,7 +129,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("device", "end", "status"), by_turns(DEVICES, ENDS))
+@pytest.mark.parametrize(("device", "end", "status"), alternate(DEVICES, ENDS))
 def test_exit_with_pending_work_is_clean(device: str, end: str, status: int) -> None:
     done = forked.run("-c", HEAD + IN_FLIGHT + end, env=environment(device))
     assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
@@ -159,7 +159,7 @@ import ftensor as ft
 """
 
 
-@pytest.mark.parametrize(("device", "use"), by_turns(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"]))
+@pytest.mark.parametrize(("device", "use"), alternate(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"]))
 def test_ops_of_later_exit_hooks_are_waited_for(device: str, use: str) -> None:
     """Exit hooks run in reverse order of registration, and an exit with pending work crashes."""
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
@@ -228,7 +228,7 @@ print(interrupted, (ft.ones(3) * 2).sum().item())
 """
 
 
-@pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0.05, 0.3, 0.9]))
+@pytest.mark.parametrize(("device", "wait"), alternate(DEVICES, [0.05, 0.3, 0.9]))
 def test_device_works_after_an_interrupt_during_first_compiles(device: str, wait: float, tmp_path: Path) -> None:
     out, err = start(COMPILING, device, tmp_path, str(wait)).communicate(timeout=600)
     # PoCL's clang may print this if the signal interrupts it.
@@ -286,19 +286,19 @@ def test_kernel_cache_works_after_a_killed_program(device: str, tmp_path: Path) 
         process.wait()
         process.stdout.close()
         process.stderr.close()
-    expected = ran(FILLING, device, tmp_path)
-    assert ran(FILLING, device, tmp_path) == expected
+    expected = run_program(FILLING, device, tmp_path)
+    assert run_program(FILLING, device, tmp_path) == expected
     assert float(expected) == 42_875 * 2
 
 
-@pytest.mark.parametrize(("device",), by_turns(DEVICES, [()]))
+@pytest.mark.parametrize(("device",), alternate(DEVICES, [()]))
 def test_programs_that_start_at_once_share_an_empty_cache(device: str, tmp_path: Path) -> None:
     programs = [start(FILLING, device, tmp_path) for _ in range(3)]
     assert len({output(program) for program in programs}) == 1
     assert not list(tmp_path.rglob(".new-*"))
 
 
-@pytest.mark.parametrize(("device",), by_turns(DEVICES, [()]))
+@pytest.mark.parametrize(("device",), alternate(DEVICES, [()]))
 def test_many_small_ops_do_not_leak(device: str) -> None:
     code = """
 import gc
@@ -327,4 +327,4 @@ for _ in range(5):  # how far the host is ahead, and so what a runtime holds, is
         break
 print(more)
 """
-    assert int(ran(code, device)) < 4 << 20
+    assert int(run_program(code, device)) < 4 << 20

@@ -11,7 +11,7 @@ import pytest
 
 from .. import forked
 from .runtime_kernels import all_backends
-from .test_processes import by_turns
+from .test_processes import alternate
 
 ROOT = Path(__file__).parents[2]
 HEAD = f"""
@@ -50,7 +50,7 @@ def output(process: subprocess.Popen[str]) -> str:
     return out
 
 
-def ran(code: str, device: str, cache: Path | None = None) -> str:
+def run_program(code: str, device: str, cache: Path | None = None) -> str:
     """Returns the program's output. The process may be forked or new."""
     done = forked.run("-c", HEAD + code, device, env=environment(cache), cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
@@ -102,18 +102,18 @@ ACTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("device", "action"), by_turns(DEVICES, ACTIONS))
+@pytest.mark.parametrize(("device", "action"), alternate(DEVICES, ACTIONS))
 def test_forked_child_works_or_is_refused(device: str, action: str) -> None:
     # The parent waits for its work before the fork. So reading and writing host memory, and waiting
     # for nothing, need no device any more.
     free = action == "backend.synchronize()" or ("load" in action and device in ("intel-cpu", "pocl"))
     expected = "worked" if device == "csim" or free else "refused"
-    assert ran(FORK.replace("DO", action), device) == f"{expected}\n0 True\n"
+    assert run_program(FORK.replace("DO", action), device) == f"{expected}\n0 True\n"
 
 
 @pytest.mark.parametrize("device", CASES)
 def test_forked_child_without_device_ends_cleanly(device: str) -> None:
-    assert ran(FORK.replace("DO", "kept = [x, big, out, kernel]"), device) == "worked\n0 True\n"
+    assert run_program(FORK.replace("DO", "kept = [x, big, out, kernel]"), device) == "worked\n0 True\n"
 
 
 @pytest.mark.parametrize("device", [c for c in CASES if c.values != ("separate-memory",)])
@@ -126,4 +126,4 @@ print((download(backend, out, 16) == 2 * values(16)).all())
     processes = [run(code, device, tmp_path) for _ in range(3)]
     assert [output(process) for process in processes] == ["True\n"] * 3
     assert len([f for f in tmp_path.rglob("*") if f.is_file() and len(f.name) == 64]) == 1
-    assert ran(code, device, tmp_path) == "True\n"
+    assert run_program(code, device, tmp_path) == "True\n"

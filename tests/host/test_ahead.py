@@ -13,7 +13,7 @@ from .. import ahead
 def test_assertions_are_evaluated_but_not_checked() -> None:
     seen: list[int] = []
     text = "assert seen.append(1), 'nothing'\ndef test():\n    assert not seen.append(2)\ntest()"
-    exec(compile(ahead.Asked().visit(ast.parse(text)), "a test", "exec"), {"seen": seen})
+    exec(compile(ahead.EvaluateAssertions().visit(ast.parse(text)), "a test", "exec"), {"seen": seen})
     assert seen == [1, 2]
 
 

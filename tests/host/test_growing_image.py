@@ -22,7 +22,7 @@ def keys() -> list[Key]:
     return [member for group in groups for member in group.members]
 
 
-def held(groups: tuple[KernelGroup, ...]) -> list[Key]:
+def keys_of(groups: tuple[KernelGroup, ...]) -> list[Key]:
     return [member for group in groups for member in group.members]
 
 
@@ -39,8 +39,8 @@ def test_every_key_is_kept_within_the_limits(keys: list[Key], at_once: int) -> N
         if groups[: len(before)] != before:
             shared += 1
             assert len(groups) <= MAX_UNITS - emulate.MAX_SHARED_MEMBERS
-        assert set(held(groups)) == set(keys[: first + at_once])
-        assert len(held(groups)) == len(keys[: first + at_once])
+        assert set(keys_of(groups)) == set(keys[: first + at_once])
+        assert len(keys_of(groups)) == len(keys[: first + at_once])
     assert len(keys) > 2 * MAX_UNITS and shared <= len(keys) / 10
     assert shared or at_once > 1  # neighbours share kernels from the start
 
@@ -63,8 +63,8 @@ def test_full_image_starts_again(keys: list[Key], monkeypatch: pytest.MonkeyPatc
     groups: tuple[KernelGroup, ...] = ()
     for key in keys[::10]:
         groups = emulate.extend_groups(groups, [key])
-        assert key in held(groups) and len(groups) <= 4
-    assert len(held(groups)) < len(keys[::10])
+        assert key in keys_of(groups) and len(groups) <= 4
+    assert len(keys_of(groups)) < len(keys[::10])
 
 
 @pytest.mark.parametrize(("mode", "private"), [(0o700, True), (0o755, True), (0o777, False)])

@@ -38,7 +38,7 @@ def logical(shape, strides, dims, out_strides, keepdim):
     return results
 
 
-def carried_out(plan):
+def run_plan(plan):
     """Returns the same, computed by the plan's loops."""
     results = {}
     for place, *bases in geometry.visited(plan.kept, plan.kept_strides):
@@ -66,7 +66,7 @@ def test_each_result_reduces_its_elements(case, given_out, data):
     check_loops(plan.reduced, plan.reduced_strides)
     if numel(shape):
         expected = logical(shape, strides, dims, plan.out_strides, keepdim)
-        assert normalised(carried_out(plan)) == normalised(expected)
+        assert normalised(run_plan(plan)) == normalised(expected)
     assert numel(plan.kept) == numel(plan.out_shape)
     assert numel(plan.kept) * numel(plan.reduced) == numel(shape)
 
@@ -78,7 +78,7 @@ def test_without_reordering_each_result_reads_in_logical_order(case):
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=False)
     check_loops(plan.reduced, plan.reduced_strides)
     if numel(shape):
-        assert carried_out(plan) == logical(shape, strides, dims, plan.out_strides, keepdim)
+        assert run_plan(plan) == logical(shape, strides, dims, plan.out_strides, keepdim)
 
 
 @given(reductions())

@@ -25,7 +25,7 @@ def package_of(file: Path) -> str:
     return ".".join(("ftensor", *file.relative_to(ROOT).parts[:-1]))
 
 
-def known(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
+def imported_messages(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
     """Yields the names under which a file imports modules of errors, and single messages."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom):
@@ -59,7 +59,7 @@ MODULES = [importlib.import_module(f"ftensor.errors.{p.stem}") for p in sorted((
 def calls(file: Path) -> Iterator[tuple[ast.Call, Message]]:
     """Returns the calls of messages in a file. Fails for a name that a module of errors lacks."""
     tree = ast.parse(file.read_text())
-    names = dict(known(file, tree))
+    names = dict(imported_messages(file, tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module = names.get(node.value.id)

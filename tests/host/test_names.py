@@ -24,7 +24,7 @@ def classes(root: Path = ROOT) -> dict[str, list[str]]:
     return defined
 
 
-def homonyms(root: Path = ROOT) -> dict[str, list[str]]:
+def duplicate_class_names(root: Path = ROOT) -> dict[str, list[str]]:
     """Returns class names with several definitions, apart from torch's names in facades."""
     return {
         name: files
@@ -34,13 +34,13 @@ def homonyms(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def test_class_names_are_unique() -> None:
-    assert homonyms() == {}
+    assert duplicate_class_names() == {}
 
 
 def test_duplicate_class_name_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("class Plan:\n    class Step: ...\n")
     (tmp_path / "two.py").write_text("class Step: ...\n")
-    assert homonyms(tmp_path) == {"Step": ["one.py", "two.py"]}
+    assert duplicate_class_names(tmp_path) == {"Step": ["one.py", "two.py"]}
 
 
 ADR = ROOT.parent / "docs/adr/0016-the-fields-names.md"

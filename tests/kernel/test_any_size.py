@@ -20,7 +20,7 @@ from ..oracle import from_element_9, same  # noqa: E402
 SIZES = range(71)
 
 
-def well(n: int) -> torch.Tensor:
+def positive_definite(n: int) -> torch.Tensor:
     """Returns two positive definite matrices (2, n, n)."""
     x = torch.randn(2, n, n)
     return x @ x.mT + n * torch.eye(n)
@@ -30,27 +30,27 @@ def rows(n: int) -> torch.Tensor:
     return torch.randn(3, n)
 
 
-def some(n: int) -> torch.Tensor:
+def with_ties(n: int) -> torch.Tensor:
     """Returns numbers with many ties."""
     return torch.randint(-4, 5, (3, n))
 
 
 CASES: dict[str, tuple[Callable[[int], torch.Tensor], Callable[[Any, Any], Any]]] = {
-    "sort": (some, lambda L, x: L.sort(x, dim=-1, stable=True)),
+    "sort": (with_ties, lambda L, x: L.sort(x, dim=-1, stable=True)),
     "largest": (rows, lambda L, x: L.topk(x, x.shape[1] // 3, -1)),
-    "ranked": (some, lambda L, x: L.kthvalue(x, x.shape[1] // 2 + 1, -1).values),
+    "ranked": (with_ties, lambda L, x: L.kthvalue(x, x.shape[1] // 2 + 1, -1).values),
     "median": (rows, lambda L, x: L.median(x, -1)),
-    "compact": (some, lambda L, x: L.nonzero(x > 0)),
+    "compact": (with_ties, lambda L, x: L.nonzero(x > 0)),
     "search": (rows, lambda L, x: L.searchsorted(L.sort(x, -1).values, x.contiguous())),
-    "scan": (some, lambda L, x: L.cumsum(x, -1)),
-    "scan of columns": (some, lambda L, x: L.cumsum(x.t().contiguous(), 0)),
-    "sum": (some, lambda L, x: L.sum(x, -1)),
+    "scan": (with_ties, lambda L, x: L.cumsum(x, -1)),
+    "scan of columns": (with_ties, lambda L, x: L.cumsum(x.t().contiguous(), 0)),
+    "sum": (with_ties, lambda L, x: L.sum(x, -1)),
     "softmax": (rows, lambda L, x: L.softmax(x, -1)),
-    "cholesky": (well, lambda L, x: L.linalg.cholesky(x)),
-    "singular values": (well, lambda L, x: L.linalg.svdvals(x)),
-    "eigenvalues": (well, lambda L, x: L.linalg.eigvalsh(x)),
-    "solve": (well, lambda L, x: L.linalg.solve(x, x[..., :3] + 1)),
-    "reflections": (well, lambda L, x: L.linalg.householder_product(*L.geqrf(x))),
+    "cholesky": (positive_definite, lambda L, x: L.linalg.cholesky(x)),
+    "singular values": (positive_definite, lambda L, x: L.linalg.svdvals(x)),
+    "eigenvalues": (positive_definite, lambda L, x: L.linalg.eigvalsh(x)),
+    "solve": (positive_definite, lambda L, x: L.linalg.solve(x, x[..., :3] + 1)),
+    "reflections": (positive_definite, lambda L, x: L.linalg.householder_product(*L.geqrf(x))),
     "transform": (rows, lambda L, x: L.fft.rfft(x, dim=-1)),
     "transform of columns": (rows, lambda L, x: L.fft.fft(x.t(), dim=0)),
     "product": (rows, lambda L, x: x @ x.t()),

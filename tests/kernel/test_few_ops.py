@@ -15,7 +15,7 @@ FLOAT8 = ["float8_e4m3fn", "float8_e5m2"]
 BARE = [*UNSIGNED, *FLOAT8, "complex32"]
 
 
-def of(name):
+def torch_dtype(name):
     return getattr(torch, name)
 
 
@@ -33,25 +33,25 @@ def same_bits(mine, theirs):
 
 def all_of(name):
     """Returns every number of a 16-bit dtype; for wider dtypes, as many random bit patterns."""
-    if of(name).itemsize == 2:
+    if torch_dtype(name).itemsize == 2:
         bits = torch.arange(65536, dtype=torch.int32).to(torch.int16)
     else:
         drawn = torch.Generator().manual_seed(7)
-        many = 65536 * of(name).itemsize // 4
+        many = 65536 * torch_dtype(name).itemsize // 4
         bits = torch.randint(-(2**31), 2**31, (many,), generator=drawn).to(torch.int32)
-    return bits.view(of(name))
+    return bits.view(torch_dtype(name))
 
 
 @pytest.mark.parametrize(("name", "source"), pairs(FLOAT8, ["float16", "bfloat16", "float32"]))
 def test_numbers_round_to_float8_as_in_torch(name, source):
     x = all_of(source)
-    same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(of(name)))
+    same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(torch_dtype(name)))
 
 
 @pytest.mark.parametrize(("name", "to"), pairs(FLOAT8, ["float32", "float16", "bool"]))
 def test_every_float8_has_torchs_value(name, to):
-    x = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(of(name))
-    same_bits(ft.from_torch(x).to(getattr(ft, to)), x.to(of(to)))
+    x = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(torch_dtype(name))
+    same_bits(ft.from_torch(x).to(getattr(ft, to)), x.to(torch_dtype(to)))
 
 
 def test_complex32_is_a_pair_of_float16():
@@ -63,20 +63,20 @@ def test_complex32_is_a_pair_of_float16():
 
 @pytest.mark.parametrize("name", UNSIGNED)
 def test_conversion_to_unsigned_is_torchs(name):
-    limit = 2.0 ** (8 * of(name).itemsize)
+    limit = 2.0 ** (8 * torch_dtype(name).itemsize)
     x = torch.tensor([0, 1.5, -1, -2.9, 255.9, limit / 2 + 4096, limit * (1 - 2**-20), 65535.5])
-    same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(of(name)))
+    same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(torch_dtype(name)))
     whole = torch.tensor([0, -1, 2**16 + 3, 2**32 + 5, 2**63 - 1, -(2**63)])
-    same_bits(ft.from_torch(whole).to(getattr(ft, name)), whole.to(of(name)))
-    back = whole.to(of(name))
+    same_bits(ft.from_torch(whole).to(getattr(ft, name)), whole.to(torch_dtype(name)))
+    back = whole.to(torch_dtype(name))
     for to in ("float32", "int8", "bool", "int64"):
-        same_bits(ft.from_torch(back).to(getattr(ft, to)), back.to(of(to)))
+        same_bits(ft.from_torch(back).to(getattr(ft, to)), back.to(torch_dtype(to)))
 
 
 @pytest.mark.parametrize("name", BARE)
 def test_copies_keep_all_bits(name):
-    size = of(name).itemsize
-    x = torch.arange(240 * size, dtype=torch.int32).to(torch.uint8).view(of(name)).reshape(15, 16)
+    size = torch_dtype(name).itemsize
+    x = torch.arange(240 * size, dtype=torch.int32).to(torch.uint8).view(torch_dtype(name)).reshape(15, 16)
     y = ft.from_torch(x)
     for result, expected in (
         (y.t().contiguous(), x.t().contiguous()),
@@ -90,8 +90,8 @@ def test_copies_keep_all_bits(name):
 
 @pytest.mark.parametrize("name", ["uint32", "uint64"])
 def test_ops_of_unsigned_numbers(name):
-    x = torch.tensor([0, 1, 2**15, 2**16 - 1, 2**31, 2**32 - 1, -1, 7]).to(of(name))
-    y = torch.tensor([3, 0, 2, 9, 2**31, -1, 5, 7]).to(of(name))
+    x = torch.tensor([0, 1, 2**15, 2**16 - 1, 2**31, 2**32 - 1, -1, 7]).to(torch_dtype(name))
+    y = torch.tensor([3, 0, 2, 9, 2**31, -1, 5, 7]).to(torch_dtype(name))
     a, b = ft.from_torch(x), ft.from_torch(y)
     same_bits(a * b, x * y)
     same_bits(a & b, x & y)
@@ -126,7 +126,7 @@ def test_ops_of_complex32():
 @pytest.mark.parametrize("first", ["int8", "uint8"])
 def test_products_of_small_integers(shapes, first):
     n, k, m = shapes
-    x = torch.randint(0, 256, (n, k)).to(of(first))
+    x = torch.randint(0, 256, (n, k)).to(torch_dtype(first))
     y = torch.randint(-128, 128, (m, k)).to(torch.int8).t()
     result = ft._int_mm(ft.from_torch(x), ft.from_torch(y))
     assert torch.equal(result.to_torch(), torch._int_mm(x, y))

@@ -54,13 +54,13 @@ def test_argument_that_is_captured_too(first: str, written: str) -> None:
 
         return jit(function), g
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         function, g = made(jit)
         order = {"apart": lambda: ft.ones(4), "the tensor itself": lambda: g, "a view of it": lambda: g[:]}
         calls = [order[first], *order.values()]
         return [(values(function(argument())), g.tolist()) for argument in calls]
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 def from_torch(array: np.ndarray) -> ft.Tensor:
@@ -72,7 +72,7 @@ def from_torch(array: np.ndarray) -> ft.Tensor:
 def test_tensors_over_one_array(of: Function, start: int) -> None:
     """Arguments and a captured tensor share memory, found by its address."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         array = np.arange(8, dtype=np.float32)
         outside = of(array[:4])
 
@@ -99,7 +99,7 @@ def test_tensors_over_one_array(of: Function, start: int) -> None:
                 got.append([values(jitted(*arguments)), array.tolist()])
         return got
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 def test_one_tensor_or_two_tensors_of_its_memory() -> None:
@@ -115,7 +115,7 @@ def test_one_tensor_or_two_tensors_of_its_memory() -> None:
 def test_forty_tensors(written: str) -> None:
     """The last argument is one of the others, a captured tensor, or a view of the same array."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         array = np.arange(8, dtype=np.float32)
         outside = [ft.zeros(4) for _ in range(40)]
 
@@ -133,7 +133,7 @@ def test_forty_tensors(written: str) -> None:
             got += [values(outside), array.tolist()]
         return got
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 LAYOUTS: list[Function] = [
@@ -156,7 +156,7 @@ def test_windows_with_other_offsets(function: Function) -> None:
     """Results may depend on an argument's offset and on the memory behind it. They equal eager's:
     values, errors, and the surrounding memory."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         jitted, got = jit(function), []
         for start in (8, 8, 11, 0, 12, 24):
             base = ft.arange(32).to(ft.uint8)
@@ -166,7 +166,7 @@ def test_windows_with_other_offsets(function: Function) -> None:
         got.append(outcome(jitted, ft.arange(8).to(ft.uint8)))
         return got
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 DRAWN: list[Function] = [
@@ -192,7 +192,7 @@ DRAWN: list[Function] = [
 def test_random_fill_of_a_moving_window(function: Function, first: int) -> None:
     """Numbers depend on the element's position in the tensor, not on the tensor's offset."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         jitted, got, base = jit(function), [], ft.zeros(40)
         for start in (first, 0, 1, 4, 13):
             base.copy_(ft.arange(40.0))
@@ -201,7 +201,7 @@ def test_random_fill_of_a_moving_window(function: Function, first: int) -> None:
             got.append(base.tolist())
         return got
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 UNUSED: list[Function] = [
@@ -217,13 +217,13 @@ UNUSED: list[Function] = [
 def test_unused_random_numbers(function: Function) -> None:
     """They still advance the generator."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         jitted, x = jit(function), ft.ones(4)
         ft.manual_seed(3)
         got = [values(jitted(x)) for _ in range(3)]
         return [got, ft.random.default_generator().get_offset(), ft.rand(2).tolist()]
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 CHANGES: list[Function] = [
@@ -243,7 +243,7 @@ CHANGES: list[Function] = [
 def test_captured_tensor_gets_another_geometry(change: Function, part: bool) -> None:
     """The function may also read only a view of it."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         g = ft.arange(4.0).view(2, 2)
         outside = weakref.ref(g)  # not a name of the function
         function = jit(lambda x: x + (outside()[..., :1] if part else outside()))
@@ -254,7 +254,7 @@ def test_captured_tensor_gets_another_geometry(change: Function, part: bool) -> 
         g.add_(1)
         return [*got, values(function(ft.ones(1))), values(function(ft.ones(1)))]
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 def test_shape_of_a_captured_tensor() -> None:

@@ -66,7 +66,7 @@ FUNCTIONS: list[Seeded] = [seeds, seeds_alone, by_a_number, seeds_another, forks
 def test_each_call_seeds(function: Seeded) -> None:
     """Compares the numbers, and the states of all generators after each call."""
 
-    def left(jit: Function) -> Any:
+    def outcomes(jit: Function) -> Any:
         ft.manual_seed(1)
         g, got = ft.Generator().manual_seed(2), []
         jitted = jit(function)
@@ -76,7 +76,7 @@ def test_each_call_seeds(function: Seeded) -> None:
             got += [states, ft.rand(2).tolist(), ft.rand(2, generator=g).tolist()]
         return got
 
-    assert left(plain) == left(ft.jit)
+    assert outcomes(plain) == outcomes(ft.jit)
 
 
 def test_trace_does_not_change_generators() -> None:

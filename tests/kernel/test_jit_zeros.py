@@ -38,7 +38,7 @@ SIZES = [(3, 17), (16, 16), (15, 33), (33, 1), (129, 31), (257, 5), (5, 257)]
 VALUES = np.array([0.0, -0.0, 0.0, -0.0, 1e-40, -1e-40], np.float32)
 
 
-def laid_out(values: np.ndarray, layout: str) -> ft.Tensor:
+def tensor_in_layout(values: np.ndarray, layout: str) -> ft.Tensor:
     """Returns a bfloat16 tensor of these values: contiguous, transposed, or a transposed window."""
     if layout == "contiguous":
         return ft.tensor(values).to(ft.bfloat16)
@@ -73,8 +73,8 @@ def test_signs_of_zeros(function: Function, layout: str) -> None:
     for size in SIZES:
         for kinds in (2, 6):
             values, others = (VALUES[draw.integers(0, kinds, size)] for _ in range(2))
-            eager = function(laid_out(values, layout), laid_out(others, "transposed"))
-            graph = jitted(laid_out(values, layout), laid_out(others, "transposed"))
+            eager = function(tensor_in_layout(values, layout), tensor_in_layout(others, "transposed"))
+            graph = jitted(tensor_in_layout(values, layout), tensor_in_layout(others, "transposed"))
             assert list(map(bits, graph)) == list(map(bits, eager)), (size, kinds)
             signs |= {bit for row in eager for bit in np.ravel(bits(row)).tolist()}
     assert function is first_index or {0, -(1 << 15)} <= signs, "zeros of both signs"

@@ -18,14 +18,14 @@ from ..targets import pairs
 LAYOUTS = ("transposed", "broadcast", "sliced", "expanded", "zero-dim")
 
 
-def soon(name: str, dtype: str) -> bool:
+def in_every_run(name: str, dtype: str) -> bool:
     """Returns whether every run has the case: bool and complex have separate texts, and half of the
     other dtypes take turns."""
     kind = getattr(ft, dtype).kind
     return kind in "bc" or (len(name) + DTYPES.index(dtype)) % 2 == 0
 
 
-@pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed, soon))
+@pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed, in_every_run))
 def test_each_row_has_torchs_values(name: str, dtype: str) -> None:
     """Each pair of special numbers occurs."""
     entry, inputs = ROWS[name], inputs_of(name, dtype)
@@ -33,12 +33,12 @@ def test_each_row_has_torchs_values(name: str, dtype: str) -> None:
     assert agree(lambda: entry.call(*own, **params), lambda: theirs(entry)(*inputs, **params))
 
 
-def served(name: str, dtype: str) -> bool:
+def reduction_supports(name: str, dtype: str) -> bool:
     """Returns whether a reduction supports a dtype."""
     return bool(REDUCTIONS[name].row.serves(getattr(ft, dtype).kind))
 
 
-@pytest.mark.parametrize(("name", "dtype"), pairs(list(REDUCTIONS), DTYPES, served, soon))
+@pytest.mark.parametrize(("name", "dtype"), pairs(list(REDUCTIONS), DTYPES, reduction_supports, in_every_run))
 def test_reductions(name: str, dtype: str) -> None:
     """Along rows and across rows."""
     entry = REDUCTIONS[name]
@@ -48,7 +48,7 @@ def test_reductions(name: str, dtype: str) -> None:
             assert agree(mine, partial(theirs(entry), t, *dims))
 
 
-def laid_out(name: str, layout: str, dtype: str) -> list[torch.Tensor]:
+def operands_in_layout(name: str, layout: str, dtype: str) -> list[torch.Tensor]:
     """Returns two operands whose layouts differ from the result's."""
     a, b = inputs_of(name, dtype)
     if layout == "transposed":
@@ -70,7 +70,7 @@ def same_memory(t: torch.Tensor) -> ft.Tensor:
 
 def check(name: str, layout: str, dtype: str) -> None:
     """Asserts the result's values and strides."""
-    entry, inputs = ROWS[name], laid_out(name, layout, dtype)
+    entry, inputs = ROWS[name], operands_in_layout(name, layout, dtype)
     own = [same_memory(t) for t in inputs]
     assert agree(lambda: entry.call(*own), lambda: theirs(entry)(*inputs))
 

@@ -19,7 +19,7 @@ import ftensor as ft
 devices = sys.modules["ftensor._device"]  # ft.device is the class
 
 
-def said(code: str) -> str:
+def run_output(code: str) -> str:
     """Returns the output of code in a new interpreter with this ftensor."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600)
@@ -204,7 +204,7 @@ def test_memory_queries_open_no_device():
         "print(ft.fpga.memory_allocated(), ft.fpga.memory_stats(), ft.fpga.is_available());"
         "from ftensor.runtime.discovery import find; print(any(f.opened for f in find()))"
     )
-    assert said(code) == "0 {} True\nFalse"
+    assert run_output(code) == "0 {} True\nFalse"
 
 
 def test_image_without_a_board_is_an_error():

@@ -24,7 +24,7 @@ import ftensor as ft  # noqa: E402
 import ftensor.nn.functional as F  # noqa: E402
 from ftensor.rows.catalogue import ENTRIES  # noqa: E402
 
-from ..jitted import asked, whole  # noqa: E402
+from ..jitted import compared, whole  # noqa: E402
 from ..op_samples import first_samples  # noqa: E402
 from ..oracle import ours, outcome  # noqa: E402
 
@@ -149,7 +149,7 @@ ELSEWHERE = {
 NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}
 
 
-def in_turn(choices: Sequence[Any], turn: int) -> Sequence[Any]:
+def alternate(choices: Sequence[Any], turn: int) -> Sequence[Any]:
     """Returns one of several choices in turn, or all with FTENSOR_DATABASES=all.
     kernel/test_rows.py tests the values of each dtype."""
     k = turn % len(choices) if choices else 0
@@ -168,19 +168,19 @@ def largest(samples: list[Any]) -> list[Any]:
     return sorted(samples, key=size)[-1:]
 
 
-def few(samples: list[Any]) -> list[Any]:
+def largest_of_each_form(samples: list[Any]) -> list[Any]:
     """Returns the largest sample, and the largest sample with a different form of call."""
     chosen = largest(samples)
-    return chosen + largest([s for s in samples if way(s) != way(chosen[0])])
+    return chosen + largest([s for s in samples if call_form(s) != call_form(chosen[0])])
 
 
-def rest(samples: list[Any]) -> list[Any]:
-    """Returns the samples that are not among the `few`, or the `few` if there are no others."""
-    chosen = few(samples)
+def remaining(samples: list[Any]) -> list[Any]:
+    """Returns the samples not in `largest_of_each_form`, or those if there are no others."""
+    chosen = largest_of_each_form(samples)
     return [s for s in samples if not any(s is one for one in chosen)] or chosen
 
 
-def way(sample: Any) -> object:
+def call_form(sample: Any) -> object:
     """Returns a sample's form of call: types of its arguments, and its keywords."""
     return [type(value) for value in sample.args], list(sample.kwargs)
 
@@ -202,7 +202,7 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Any]:
-    """Yields each op, its aliases and its in-place form in its first dtype with the `few` samples,
+    """Yields each op, its aliases and its in-place form in its first dtype with the samples of `largest_of_each_form`,
     and the op in another dtype. The other samples, in alternating dtypes, are also jitted; every
     run has one of seventeen of these cases."""
     graphs = 0
@@ -213,17 +213,17 @@ def cases() -> Iterator[Any]:
             in_place = name == op.name + "_"
             if function(name) is None or (in_place and op.inplace_variant is None):
                 continue
-            chosen = [Case(op, name, dtype, few) for dtype in dtypes[:1]]
+            chosen = [Case(op, name, dtype, largest_of_each_form) for dtype in dtypes[:1]]
             if name == op.name:
-                chosen += [Case(op, name, dtype, largest) for dtype in in_turn(dtypes[1:], turn)]
+                chosen += [Case(op, name, dtype, largest) for dtype in alternate(dtypes[1:], turn)]
             if name == op.name or in_place:
-                chosen += [Case(op, name, dtype, rest, True) for dtype in in_turn(any_dtype, turn + in_place)]
+                chosen += [Case(op, name, dtype, remaining, True) for dtype in alternate(any_dtype, turn + in_place)]
             else:
-                chosen += [Case(op, name, dtype, rest) for dtype in dtypes[:1]]
+                chosen += [Case(op, name, dtype, remaining) for dtype in dtypes[:1]]
             for case in chosen:
                 graphs += case.jitted
-                word = str(case.dtype).removeprefix("torch.") + ("-rest" if case.part is rest else "")
-                long = case.part is rest and not (case.jitted and graphs % 17 == 0)
+                word = str(case.dtype).removeprefix("torch.") + ("-rest" if case.part is remaining else "")
+                long = case.part is remaining and not (case.jitted and graphs % 17 == 0)
                 yield pytest.param(case, id=f"{case.entry}-{word}", marks=[pytest.mark.long] if long else [])
 
 
@@ -286,7 +286,7 @@ def test_ops_agree_with_torchs_database(case: Case) -> None:
     for sample in part([s for s in samples if graph or not s.kwargs.get("dropout_p")]):
         got = None
         if jitted is not None:
-            got, otherwise = asked(mine, jitted, sample)
+            got, otherwise = compared(mine, jitted, sample)
             if otherwise.startswith("GraphError") and case.entry in REFUSED:
                 jitted = None
             else:

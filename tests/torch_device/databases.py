@@ -55,7 +55,7 @@ class Found(NamedTuple):
     fallbacks: tuple[str, ...]
 
 
-def word(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
     """Returns a dtype's name."""
     return str(dtype).removeprefix("torch.")
 
@@ -142,10 +142,10 @@ def same(actual: Any, wanted: Any, exact: Callable[[], Any], values: bool = True
     truth = exact()
     if close(mine, truth.to(mine.dtype)):
         return
-    off, theirs = far(mine, truth), far(wanted, truth)
+    off, theirs = max_distance(mine, truth), max_distance(wanted, truth)
     # If large terms cancel, either side may be closer by chance.
     finite = torch.where(truth.isfinite(), truth, 0)
-    rounding = ROUNDINGS * far(finite, torch.zeros_like(finite))
+    rounding = ROUNDINGS * max_distance(finite, torch.zeros_like(finite))
     assert off <= max(2 * theirs, rounding), f"off by {off}, the CPU by {theirs}"
 
 
@@ -158,7 +158,7 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
     return True
 
 
-def far(t: torch.Tensor, truth: torch.Tensor) -> float:
+def max_distance(t: torch.Tensor, truth: torch.Tensor) -> float:
     """Returns the largest distance of two tensors. Elements where both are NaN, or the same
     infinity, do not count."""
     t, truth = t.to(truth.dtype).resolve_conj(), truth.resolve_conj()

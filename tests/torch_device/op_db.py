@@ -23,7 +23,7 @@ from torch.testing._internal.common_modules import module_db
 import ftensor as ft
 
 from . import databases
-from .databases import DTYPES, word
+from .databases import DTYPES, dtype_name
 
 MODULES = "modules"
 
@@ -43,7 +43,7 @@ def tasks(of: str, samples: int, only: str) -> list[Task]:
     return [Task(of, name, samples) for name in names if re.search(only, name)]
 
 
-def look(task: Task) -> list[dict[str, Any]]:
+def check_task(task: Task) -> list[dict[str, Any]]:
     """Returns the lines of a task: one, or two for a module whose training differs from its
     inference."""
     ft.set_fallback("silent")
@@ -90,14 +90,14 @@ def run(todo: list[Task], asked: argparse.Namespace) -> None:
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     # Importing the database opens devices, which a forked worker could not use.
     with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool, asked.out.open("a") as file:
-        for lines in pool.map(look, todo):
+        for lines in pool.map(check_task, todo):
             file.writelines(json.dumps(line) + "\n" for line in lines)
             file.flush()
 
 
 def main() -> None:
     """Runs, and prints the table and the errors."""
-    names = [word(d) for d in DTYPES] + [MODULES]
+    names = [dtype_name(d) for d in DTYPES] + [MODULES]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dtype", action="append", choices=names)
     parser.add_argument("--samples", type=int, default=databases.SAMPLES)

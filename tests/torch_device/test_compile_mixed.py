@@ -23,7 +23,7 @@ BY_NAME = sorted({*written, *DIRECT})
 
 
 @pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
+def fresh_caches() -> Iterator[None]:
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()

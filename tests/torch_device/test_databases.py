@@ -56,7 +56,7 @@ class TestOps(TestCase):
     """Tests each op of the database."""
 
     def look(self, op: Any, dtype: torch.dtype, compiles: bool = False) -> databases.Found:
-        name = f"{op.full_name} {databases.word(dtype)}"
+        name = f"{op.full_name} {databases.dtype_name(dtype)}"
         count = databases.SAMPLES if ALL or name in OPS else 1
         outcome = databases.check(op, dtype, count, compiles)
         judge(name, outcome.error, OPS)
@@ -115,6 +115,6 @@ classes.instantiate_device_type_tests(TestModules, globals(), only_for="privateu
 
 def test_exceptions_are_of_the_databases() -> None:
     """Each name in the list of exceptions is in torch's databases."""
-    known = {f"{op.full_name} {databases.word(d)}" for d in databases.DTYPES for op in databases.OPS}
+    known = {f"{op.full_name} {databases.dtype_name(d)}" for d in databases.DTYPES for op in databases.OPS}
     layers = {f"{m.name} {mode}" for m in module_db for mode in ("train", "eval")}
     assert set(OPS) <= known and set(MODULES) <= layers and set(EITHER) <= known | layers

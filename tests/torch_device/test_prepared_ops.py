@@ -39,7 +39,7 @@ def prepared(name: str) -> list[PreparedOp]:
     return [e for key, e in launches.items() if type(e) is PreparedOp and key[0] in (f"torch.{name}", f"torch.{name}.")]
 
 
-def alike(call: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+def agree_in_each_call(call: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
     """Compares calls with new values each time. The last calls run the prepared op."""
     for _ in range(CALLS):
         args = [torch.randn(shape) for shape in shapes]
@@ -83,7 +83,7 @@ OPS: list[tuple[str, Callable[..., Any], tuple[tuple[int, ...], ...]]] = [
 @pytest.mark.parametrize("case", OPS, ids=lambda case: case[0])
 def test_results_are_those_of_torch(case: tuple[str, Callable[..., Any], tuple[tuple[int, ...], ...]]) -> None:
     name, call, shapes = case
-    alike(call, *shapes)
+    agree_in_each_call(call, *shapes)
     assert prepared(name) and REFUSED not in prepared(name)
 
 
