@@ -178,7 +178,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("--small", action="store_true", help="as the tests run it")
-    parser.add_argument("--time", action="store_true", help="milliseconds, torch's beside it")
+    parser.add_argument("--time", action="store_true", help="also print milliseconds of ftensor and torch")
     parser.add_argument("--alone", type=int, metavar="N", help="run it N times, without torch")
     asked = parser.parse_args()
     make, run, _ = PROGRAMS[asked.program]

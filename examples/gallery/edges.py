@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Edges of a photograph
-# Sobel's two 3 x 3 derivatives as one convolution with two output channels, joined by `hypot`.
+# Sobel's two 3 x 3 derivatives as one convolution with two output channels, combined by `hypot`.
 # The photograph comes with scikit-learn.
 
 # %%

@@ -26,8 +26,8 @@ def low_pass(x: ft.Tensor) -> ft.Tensor:
 smooth = low_pass(signal)
 
 # %% [markdown]
-# The model looks at the launches of a block of a program. `recording` notes them, `report`
-# computes what they would take.
+# The model uses the launches of a block of a program. `recording` records them, and `report`
+# estimates their time.
 
 # %%
 from ftensor.boards import find

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Heat that spreads over a plate
 # The heat equation by finite differences: each step is a sum of shifted views, written into a
-# view of the same tensor. Nothing is waited for until a picture is taken.
+# view of the same tensor. The program waits for results only to take a picture.
 
 # %%
 import matplotlib.pyplot as plt
