@@ -1,4 +1,4 @@
-"""Program of tests/flow/test_cut.py: graphs that are split at an op that needs all its data first.
+"""Program of tests/flow/test_split_graphs.py: graphs that are split at an op that needs all its data first.
 It prints the kernels and a digest of each result; "ranked" runs an op that the image lacks."""
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 
 from ..docs_pages import ROOT, Block, blocks
 from .test_docs_blocks import PRINTED
-from .test_road import base, built, run  # noqa: F401
+from .test_image_workflow import base, built, run  # noqa: F401
 
 PROGRAMS = {block.name.partition(".")[0]: block for block in blocks(ROOT / "docs" / "images.md")}
 EACH = [pytest.param(n, marks=[] if n == "radio" else pytest.mark.long) for n in PROGRAMS]

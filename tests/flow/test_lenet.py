@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_road import TRAINING, base, built, emulate, needs_xrt, run  # noqa: F401
+from .test_image_workflow import TRAINING, base, built, emulate, needs_xrt, run  # noqa: F401
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.long

@@ -29,7 +29,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 from .. import forked
 from .hls_cases import ARITHMETIC
-from .test_own_given import HEADERS
+from .test_own_arguments import HEADERS
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 FETCH = "ftensor headers --install"

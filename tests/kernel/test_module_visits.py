@@ -94,7 +94,7 @@ def print_walks(name: str) -> None:
 def test_modules_visited_by_a_call(name: str) -> None:
     """The call runs in its own process, where no other test has allocated memory or filled a cache,
     and where new memory is not poisoned."""
-    program = f"from tests.kernel.test_walk import print_walks; print_walks({name!r})"
+    program = f"from tests.kernel.test_module_visits import print_walks; print_walks({name!r})"
     env = {name: value for name, value in os.environ.items() if name != "FTENSOR_POISON"}
     done = forked.run("-c", program, env=env, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
