@@ -18,7 +18,7 @@ from ftensor.ops.bind import Namespace
 from ftensor.ops.examples import HEADING
 from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Reduce
-from tests.ops_page import on_host, taken
+from tests.ops_page import dtypes_of, on_host
 
 # The chapters of functions that are generated from tables.
 WRITTEN_FOR = {"<ftensor factory>": "create", "<ftensor op>": "nn"}
@@ -165,7 +165,7 @@ def described(item: Item, path: str) -> str:
     if entry is not None:
         if entry.method and entry.function and not entry.namespace:
             facts.append("a method of tensors, too")
-        if dtypes := taken(entry):
+        if dtypes := dtypes_of(entry):
             facts.append(f"dtypes: {dtypes}")
         if on_host(item.value, set()):
             facts.append("by NumPy on the host, always or in some cases")
