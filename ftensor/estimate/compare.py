@@ -118,7 +118,6 @@ def text(columns: Sequence[Column]) -> str:
 
 
 BINS, ROWS = 240, 10
-NOTE = "A model's estimate, not measured on hardware."
 BOUND_LABELS = {
     "port": "ports",
     "bank": "a memory bank",
@@ -138,7 +137,7 @@ def plot_estimate(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | 
     with styled():
         grid = drawing.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
         drawing.suptitle(
-            f"{name}, {board.title}: {r.resident_seconds * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}"
+            f"{name}, {board.title}: {r.resident_seconds * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{HEADING}"
         )
         _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident_seconds * 1e3)
         _bounds(drawing.add_subplot(grid[1, 0]), r)
@@ -187,7 +186,7 @@ def plot_columns(name: str, columns: Sequence[Column]) -> Figure:
     """Draws reports side by side: bars of milliseconds, divided by bound."""
     drawing = figure(8, 1.6 + 0.45 * len(columns))
     with styled():
-        drawing.suptitle(f"{name}, compared\n{NOTE}")
+        drawing.suptitle(f"{name}, compared\n{HEADING}")
         axes = drawing.subplots()
         begins = [0.0] * len(columns)
         for bound, colour in COLOURS.items():

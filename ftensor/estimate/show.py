@@ -73,16 +73,12 @@ def _loop_advice(r: ProgramEstimate) -> str:
     return "More compute units (--units) fold side by side, and so do more states in the kernel."
 
 
-def _bank_advice(r: ProgramEstimate) -> str:
-    return (
-        "Spread a kernel's operands over banks (banks of the inventory); further compute units do "
-        "not help where they share a bank, because a buffer is in one bank."
-    )
-
-
 _ADVICE = {
     "launch": _launch_advice,
-    "bank": _bank_advice,
+    "bank": lambda r: (
+        "Spread a kernel's operands over banks (banks of the inventory); further compute units do "
+        "not help where they share a bank, because a buffer is in one bank."
+    ),
     "port": lambda r: (
         "More compute units (--units) bring more ports, as long as the banks keep up; operands "
         "with strides use a port one element at a time, so contiguous ones are faster."

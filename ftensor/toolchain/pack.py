@@ -10,9 +10,9 @@ from pathlib import Path
 from ..errors import image as own_errors
 from ..errors.image import bad_description, unreadable
 from ..image.contents import ArgumentDescription, Description, KernelDescription
+from ..image.debug_information import functions
 from ..image.description import complete, pack, read
 from ..image.info import complain
-from ..image.metadata import functions
 from ..kernels.user_kernels import argument
 from ..terminal import counted
 from . import connectivity, stream_links

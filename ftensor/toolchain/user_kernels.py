@@ -15,9 +15,9 @@ from ..errors import image as errors
 from ..errors.build import no_cxx
 from ..image import file as image_file
 from ..image.contents import ArgumentDescription, Description, KernelDescription
+from ..image.debug_information import functions
 from ..image.description import pack
 from ..image.file import ImageFile
-from ..image.metadata import functions
 from ..kernels.source import hls_root
 from ..kernels.user_kernels import argument, scalar
 from ..runtime import cache

@@ -11,7 +11,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.cli import main
-from ftensor.image.metadata import functions
+from ftensor.image.debug_information import functions
 from ftensor.kernels.user_kernels import argument
 from ftensor.runtime.targets import csim_compiler
 
