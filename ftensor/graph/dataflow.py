@@ -271,7 +271,9 @@ class DataflowBuilder:
         read = self._value(body, signal)
         if self.graph.memories[taps.memory].is_internal:
             raise self._refuse(body.node, "its taps are computed in the function: pass them, or compute them outside")
-        self.spans[taps] = function.taps
+        if self.spans.setdefault(taps, function.taps) != function.taps:
+            taken = f"the {self.spans[taps]} of another filter"
+            raise self._refuse(body.node, f"its {function.taps} taps begin where {taken} do: pass a clone() of one")
         body = replace(body, function=replace(function, rows=rows))
         self._write([out], self._add_call(body, (read, taps), 1))
 

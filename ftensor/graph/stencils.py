@@ -88,8 +88,7 @@ class StencilBuilder:
         if len(sizes) != 1 or not all(sizes):
             raise refusal_of(graph, last, "its results differ in size, and a kernel with windows has one size")
         ((self.rows, width),) = sizes
-        if width > length:  # only of writes to parts: a view is inside of its plane
-            why = f"its results have rows of {width} elements, longer than its operands' of {length}"
+        if why := self._size_refusal(length):
             raise refusal_of(graph, last, why)
         anchor = self._result_anchor(tuple(stored), length & -length)
         results = [(plane, self._note_read(plane, anchor)) for plane in stored]
@@ -129,6 +128,17 @@ class StencilBuilder:
         pointers = (*range(len(outs) + len(ins)), *[len(outs) + ins.index(p) for _ in kinds for p in planes])
         regions = [self._region(p, width) for p in outs] + [self._region(p, length) for p in ins]
         return stage_node(graph, key, self.rows, regions, pointers, program)
+
+    def _size_refusal(self, length: int) -> str:
+        """Returns the reason why the planes that the graph computes do not fit those that it reads, with
+        rows of `length`; "" if they do. Only planes with written parts may be larger."""
+        widest = max(columns for _, columns in self.sizes.values())
+        if widest > length:
+            return f"it computes rows of {widest} elements, longer than its operands' of {length}"
+        behind = max([scatter.end[0] for scatter in self.scatters.values()], default=0)
+        if behind > self.rows:
+            return f"it writes up to row {behind} of a plane, and its results have {self.rows}"
+        return ""
 
     def _rows_refusal(self) -> str:
         """Returns the reason why a kernel with writes to parts, which reads as many rows of each argument

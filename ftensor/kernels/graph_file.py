@@ -335,6 +335,8 @@ def _check_windows(key: StagedKey) -> None:
         require(key.above % key.lanes == 0, f"it begins {key.above} elements above its rows, no beats of {key.lanes}")
         refusal = above_refusal(key)
         require(not refusal, refusal)
+        widest = max(function.columns[1] for function in key.scatters)
+        require(widest <= key.length, f"it writes up to column {widest} of rows of {key.length}")
         return
     seen = max(key.reached.values())
     require(key.width + seen <= key.length, f"results of {key.width} elements reach {seen} further, of {key.length}")

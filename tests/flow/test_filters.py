@@ -156,6 +156,18 @@ def test_refused_filters(why: str, tmp_path: Path) -> None:
     assert re.search(message, said), said
 
 
+def test_filters_with_parts_of_one_tensor_as_taps(tmp_path: Path) -> None:
+    """A port reads one number of taps, so the filters are kernels of their own."""
+
+    def chain(x: ft.Tensor, w: ft.Tensor) -> ft.Tensor:
+        x = conv1d(x[:, None], w[None, None, :7], padding=3).abs()
+        return conv1d(x, w[None, None, :3], padding=1).abs()[:, 0]
+
+    files = ft.jit(chain).export(str(tmp_path / "graph"), ft.randn(5, 64), ft.randn(8))
+    graphs = read(files.inventory).graphs
+    assert [key.taps_of(1) for key in (cast("StagedKey", graph.key) for graph in graphs)] == [7, 3]
+
+
 def test_filter_bank_is_several_filters_of_one_signal(tmp_path: Path) -> None:
     """This is the alternative that the error names: one kernel with a result for each filter."""
     x, taps = ft.randn(5, 64), ft.randn(3, 9)

@@ -194,8 +194,15 @@ PADDED = {
     "both": (lambda p: PAD(p, (16, 16, 1, 0)) * 2 + 1, False),
     "rows below": (lambda p: PAD(p, (0, 0, 0, 3)) * 2 + 1, False),
     "rows above": (lambda p: PAD(p, (0, 0, 2, 3)).sqrt() * 2 + 1, False),
+    "columns and neighbours": (lambda p: _sum_of_neighbours(PAD(p, (1, 1)), 1), False),
+    "rows and neighbours": (lambda p: _sum_of_neighbours(PAD(p, (0, 0, 1, 1)), 0), False),
     "moved": (lambda p: PAD(p[:-2], (0, 0, 2, 0)) * 2 + p, True),
 }
+
+
+def _sum_of_neighbours(p: ft.Tensor, dim: int) -> ft.Tensor:
+    n = p.shape[dim] - 2
+    return p.narrow(dim, 2, n) + p.narrow(dim, 0, n) * 2
 
 
 @pytest.mark.parametrize("border", PADDED)
@@ -235,6 +242,7 @@ SCATTER_CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "too far": (lambda raw: raw.update(above=24 * 9), "it begins 216 elements above its rows"),
     "no halo above": (lambda raw: raw["inputs"][-1].update(lies="halo"), "its halos are not those of its rows"),
     "negative": (lambda raw: _scatter(raw)["rows"].__setitem__(1, -1), "a number is -1"),
+    "wide": (lambda raw: _scatter(raw)["columns"].__setitem__(1, 25), "it writes up to column 25 of rows of 24"),
     "three": (lambda raw: _scatter(raw)["rows"].append(1), "too many values"),
     "no write": (lambda raw: raw["units"].pop(_scatter_at(raw)), "a number is"),
 }
