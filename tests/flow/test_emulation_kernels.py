@@ -69,7 +69,7 @@ def test_unset_argument_is_named() -> None:
         kernel.bind(registers, memory)
 
 
-def test_probable_cause_of_a_missing_argument() -> None:
+def test_buffer_that_was_never_sent_is_reported() -> None:
     kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
     memory = BoardMemory()
     for k in (1, 2):

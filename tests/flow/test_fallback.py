@@ -142,7 +142,7 @@ def test_recording_requests_no_missing_kernel(use: Any) -> None:
     assert "fir" not in {launch.key.skeleton for launch in seen.launches}
 
 
-def test_recording_does_not_change_allocated_memory() -> None:
+def test_recording_allocates_only_host_shared_memory() -> None:
     backend = default_backend()
     ft.fpga.empty_cache()  # otherwise a free block may be used
     blocks = set(backend.pool.blocks)

@@ -25,8 +25,8 @@ def test_table_is_bounded() -> None:
 
 
 def test_launches_are_dropped_with_their_kernels() -> None:
-    """A launch looks up its kernel again after some time, and no launch keeps a dropped kernel
-    alive."""
+    """Launches are dropped before the table is full, and whenever kernels are dropped, so none
+    keeps a dropped kernel alive."""
     table = KernelTable(lambda: forgotten.append(list(table)), most=8)
     forgotten: list[list[object]] = []
     for k in range(9):
