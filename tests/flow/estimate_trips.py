@@ -30,7 +30,7 @@ BY_DATA = {"bisect"}
 
 
 class HookedText(CountedText):
-    """Counts steps, too, which are loops to the model."""
+    """Counts steps too, which the model treats as loops."""
 
     hooks: dict = {}
 

@@ -253,8 +253,8 @@ assert out == Access("out", True, 25600, 6400, 64, 25600) and read == Access("fr
 """
 
 
-def test_a_workload_that_a_skeleton_does_not_state_is_counted(tmp_path):
-    """By the skeleton of docs/add-a-skeleton.md: 100 blocks on 3 units, read backwards."""
+def test_workload_missing_from_a_skeleton_is_counted(tmp_path):
+    """Uses the skeleton of docs/add-a-skeleton.md: 100 blocks on 3 units, read backwards."""
     page = Path(__file__).parents[2] / "docs/add-a-skeleton.md"
     save(page, tmp_path)
     done = forked.run("-c", COUNTED, env=environment(), cwd=tmp_path)

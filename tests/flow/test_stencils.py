@@ -206,7 +206,7 @@ def _sum_of_neighbours(p: ft.Tensor, dim: int) -> ft.Tensor:
 
 
 @pytest.mark.parametrize("border", PADDED)
-def test_padded_planes_make_files_that_are_read(border: str, tmp_path: Path) -> None:
+def test_files_of_padded_planes_are_read(border: str, tmp_path: Path) -> None:
     """A kernel reads as many rows of its argument as its results have, of the same length. Where an
     argument is smaller, the graph is split."""
     function, is_one_kernel = PADDED[border]

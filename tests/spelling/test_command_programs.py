@@ -75,8 +75,8 @@ def test_program_arguments_may_begin_with_dashes(tmp_path: Path, capsys: pytest.
         assert "sum" in {need["op"] for need in json.loads(capsys.readouterr().out)}
 
 
-def test_the_words_of_a_trace_are_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Behind the command's options that follow the program, "--" begins the program's words."""
+def test_program_arguments_of_a_trace_are_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command's options may follow the program. Then "--" starts the program's arguments."""
     text = "import sys, ftensor as ft; ft.ones(3).sum(); assert sys.argv[1:] == ['minimal', 'b', '--', 'c']"
     (tmp_path / "sums.py").write_text(text)
     words = [str(tmp_path / "sums.py"), "--write", str(tmp_path / "all.toml"), "--", "minimal", "b", "--", "c"]
