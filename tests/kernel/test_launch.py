@@ -318,7 +318,7 @@ def test_estimated_bytes_of_launches_match_the_memory_used(monkeypatch: pytest.M
         tracemalloc.stop()
     # tracemalloc misses the runtime's own memory of a buffer, and geometry buffers are not part of
     # launches.
-    assert (launches.newer_bytes - held) / 4 < traced < 2 * (launches.newer_bytes - held)
+    assert (launches.newer_bytes - held) / 5 < traced < 2 * (launches.newer_bytes - held)
 
 
 def test_trace_keeps_only_its_graph_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
