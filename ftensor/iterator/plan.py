@@ -75,7 +75,7 @@ def plan_map(
             return _linear(shape, out_strides, len(operands))
         order = loop_order(shape, operands) if reorder else tuple(range(len(shape)))
         return _loops(shape, operands, order, out_strides)
-    if same_shape:
+    if same_shape and not (scalars and 0 in shape):  # whose strides torch orders though they are contiguous
         default = contiguous_strides(shape)
         if all(s == default for s in inputs):
             return _linear(shape, default, len(inputs) + 1)

@@ -114,6 +114,7 @@ class Op:
     refuses: tuple[str, ...] = ()  # names of dtypes that the op refuses despite `body`
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_scalars: bool = True  # Python numbers take the precision of the operands' dtype
+    orders_numbers: bool = True  # Python numbers affect the result's strides, as operands do in torch
     tensors: tuple[int, ...] = ()  # positions of inputs that must be tensors
     allows_only_scalars: bool = False  # also computes if all inputs are Python numbers
     only: tuple[str, ...] = ()

@@ -289,3 +289,16 @@ def test_shuffle_by_one_is_a_copy(name: str) -> None:
     x = ft.ones(1, 4, 2, 2)
     getattr(ft, name)(x, 1).zero_()
     assert x.sum().item() == 16
+
+
+@pytest.mark.parametrize(("shape", "strides"), [((0, 1, 2), (2, 2, 1)), ((2, 0, 1), (1, 1, 1)), ((3, 1), (1, 3))])
+@pytest.mark.parametrize(
+    "case",
+    ["x * 2", "2 - x", "x > 1", "x**2", "x**1.7", "2**x", "x.clamp(0, 1)", "x.clamp_min(1)", "x.clamp(max=1)",
+     "x.lerp(x, 0.5)"],
+)  # fmt: skip
+def test_a_number_orders_dims_of_size_1_where_it_is_an_operand_in_torch(
+    case: str, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    mine, theirs = (eval(case, {"x": m.ones(9).as_strided(shape, strides)}) for m in (ft, torch))
+    assert mine.stride() == theirs.stride()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ... import dtypes
@@ -14,11 +15,12 @@ from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ...rows.op import Op
 
-POW = Op("pow", "input, exponent", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)")
+POW = Op("pow", "input, exponent", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)", orders_numbers=False)
 
 
 def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:
-    return Op(f"pow_{name}", "input, exponent", body, int_=int_, bool_=bool_, complex_=complex_)
+    row = Op(f"pow_{name}", "input, exponent", body, int_=int_, bool_=bool_, complex_=complex_)
+    return replace(row, orders_numbers=False)
 
 
 # Exponents with a faster form, which also decides the special values as in torch.

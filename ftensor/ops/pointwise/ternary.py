@@ -29,9 +29,25 @@ WHERE = Op(
     exact_out=True,
     bare=BARE,
 )
-CLAMP = Op("clamp", "input, min, max", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,))
-CLAMP_MIN = Op("clamp_min", "input, min", "ft_max(a, b)", bool_="ft_max(a, b)", tensors=(0,), check=_check_clamp)
-CLAMP_MAX = Op("clamp_max", "input, max", "ft_min(a, b)", bool_="ft_min(a, b)", tensors=(0,), check=_check_clamp)
+CLAMP = Op("clamp", "input, min, max", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,), orders_numbers=False)
+CLAMP_MIN = Op(
+    "clamp_min",
+    "input, min",
+    "ft_max(a, b)",
+    bool_="ft_max(a, b)",
+    tensors=(0,),
+    check=_check_clamp,
+    orders_numbers=False,
+)
+CLAMP_MAX = Op(
+    "clamp_max",
+    "input, max",
+    "ft_min(a, b)",
+    bool_="ft_min(a, b)",
+    tensors=(0,),
+    check=_check_clamp,
+    orders_numbers=False,
+)
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
@@ -114,6 +130,7 @@ LERP = Op(
     float_only=True,
     check=_check_lerp,
     round_scalars=False,
+    orders_numbers=False,
     tensors=(0, 1),
 )
 
