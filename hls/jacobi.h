@@ -169,19 +169,28 @@ FT_FN_ONCE void ft_unit_matrix(FT_GLOBAL FT_T *v, int n)
     }
 }
 
-// The place of the largest of n values from place j on, or of the smallest.
-FT_FN_ONCE int ft_extreme_place(FT_GLOBAL const FT_T *values, int j, int n, int largest)
+// Sorts the n values of a matrix, from the largest or the smallest on, and its columns with them: of x if `moves_x`
+// is set, of y if `moves_y` is.
+FT_FN_ONCE void ft_sort_columns(
+    FT_GLOBAL FT_T *values, int n, int largest, FT_GLOBAL FT_T *x, int lead, int moves_x, FT_GLOBAL FT_T *y, int moves_y)
 {
-    int at = j;
-    FT_T most = values[j];
-    FT_LOOP(search)
-    for (int k = j + 1; k < n; k++) {
-        FT_PIPELINE
-        const FT_T value = values[k];
-        if (largest ? value > most : value < most) {
-            most = value;
-            at = k;
+    for (int j = 0; j < n - 1; j++) {
+        const FT_T first = values[j];
+        int at = j;
+        FT_T most = first;
+        FT_LOOP(search)
+        for (int k = j + 1; k < n; k++) {
+            FT_PIPELINE
+            const FT_T value = values[k];
+            if (largest ? value > most : value < most) {
+                most = value;
+                at = k;
+            }
         }
+        if (at == j) continue;
+        values[j] = most;
+        values[at] = first;
+        if (moves_x) ft_exchange(FT_AT(x, (long)j * lead), FT_AT(x, (long)at * lead), n);
+        if (moves_y) ft_exchange(FT_AT(y, (long)j * n), FT_AT(y, (long)at * n), n);
     }
-    return at;
 }

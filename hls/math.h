@@ -1,6 +1,5 @@
 // Helpers that an op's expression may call. FT_V: values in the compute type, FT_M: masks; each works on all
 // lanes.
-#define ft_where(c, x, y) ((c) ? (x) : (y))
 #define ft_isnan(x) ((x) != (x))
 
 #if FT_FLOATING

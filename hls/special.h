@@ -1,7 +1,6 @@
 // Special functions, each from its own series or continued fraction with a fixed number of terms.
 #define FT_SQRT_PI 1.77245385090551602730
 #define FT_SQRT_HALF 0.70710678118654752440
-#define FT_LN_2 0.69314718055994530942
 
 // digamma by reflection to x > 0, the recurrence psi(x) = psi(x + 1) - 1 / x, then Stirling's series.
 FT_FN_ONCE FT_V ftx_digamma(FT_V a)

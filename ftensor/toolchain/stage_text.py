@@ -226,6 +226,23 @@ class StageText(ABC):
             **self.row(stage),
         }
 
+    def transforms(self) -> list[str]:
+        """Returns the functions that the graph's transforms call."""
+        key = self.key
+        if not key.transforms:
+            return []
+        course, head = key.transform_schedule, {"name": "", "parameters": ""}
+        bits = {"bits": str(course.beat_bits), "lane_bits": str(course.lanes.bit_length() - 1)}
+        texts = [self.fill("reversed_bits", head)]
+        for c_type in dict.fromkeys(value_type(one.compute) for one in key.transforms):
+            real = "double" if c_type == "ft_cdouble" else "float"
+            texts.append(
+                self.fill(
+                    "transform_parts", {**head, **bits, "of": c_type, "real": real, "vector": self.vector(c_type)}
+                )
+            )
+        return texts
+
     def transformed(self, k: int, stage: DataflowStage) -> dict[str, Any]:
         """Returns a template's texts for a stage that transforms rows."""
         key, (c,) = self.key, stage.calls
@@ -246,23 +263,45 @@ class StageText(ABC):
             "writes": [self.give(f, "w") for _, some in self.outputs(k, stage) for f in some],
         }
 
-    def filter_fifos(self, k: int, stage: DataflowStage) -> list[Fifo]:
-        """Returns the FIFOs of the signal and of the taps of a stage that filters rows."""
-        fifos = {f.value: f for f in self.stages.input_fifos(k)}
-        return [fifos[v] for v in self.key.calls[stage.calls[0]].operands]
-
-    def filtered(self, k: int, stage: DataflowStage) -> dict[str, Any]:
-        """Returns a template's texts for a stage that filters rows."""
-        function, row = self.key.calls[stage.calls[0]].function, self.row(stage)
+    def filtered(self, k: int, stage: DataflowStage, count: str) -> tuple[dict[str, Any], list[Fifo]]:
+        """Returns a template's texts for a stage that filters rows, and its FIFOs. `count` has a
+        placeholder: the iterations of a loop that a stage without rows leaves out."""
+        key, (c,) = self.key, stage.calls
+        function, schedule = key.calls[c].function, self.stages.filter_schedule(stage)
         assert isinstance(function, RowFilter)
-        sample, tap = (value_type(self.key.dtypes[f.value]) for f in self.filter_fifos(k, stage))
-        return {
+        signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
+        out = [f for _, some in self.outputs(k, stage) for f in some]
+        row, sample, products = (
+            self.row(stage),
+            value_type(key.dtypes[signal.value]),
+            schedule.places // schedule.phases,
+        )
+        values: dict[str, Any] = {
+            **row,
             "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
             "type": sample,
-            "tap": tap,
+            "tap": value_type(key.dtypes[taps.value]),
+            "vector": self.vector(sample),
+            "cleared": self.cleared,
+            "count": count.format(function.taps),
+            "behind": count.format(schedule.delay),
             "samples": f"(long){function.rows or 'rows'} * {row['length']}",
-            **row,
+            "read": self.take(signal),
+            "read_tap": self.take(taps),
+            "writes": [self.give(f, "w") for f in out],
+            "stride": str(function.stride),
+            "before": str(schedule.first + function.before),
+            "products": str(products),
+            "spacing": str(schedule.apart),
+            "levels": str((products // schedule.step).bit_length() - 1),
+            "cell_levels": str(schedule.cell.bit_length() - 1),
+            **dict(zip(("entered", "at"), ("line", "at") if schedule.is_even else ("shifted", "at + first"))),
         }
+        words = ("places", "cell", "step", "phases", "results", "delay", "first", "line")
+        values |= {word: str(getattr(schedule, word)) for word in words}
+        for hole, name in (("head", "head"), ("enter", "beat"), ("sums", "sums")):
+            values[hole] = source.fill(f"staged/filter_{name}.h", values).splitlines()
+        return values, [signal, taps, *out]
 
     def looped(self, k: int, stage: DataflowStage) -> dict[str, Any]:
         """Returns a template's texts for a stage that is a loop with feedback. A step takes a lane of

@@ -46,11 +46,6 @@ class TransformSteps(ABC):
         self._take(transform, scale)
 
     @abstractmethod
-    def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
-        """Returns the call of the function ft_`word`; `constants` are known when the code is
-        written, `arguments` are expressions."""
-
-    @abstractmethod
     def halves(self, name: str, delay: int) -> None:
         """Adds a memory that delays halves of beats by `delay` beats."""
 
@@ -62,22 +57,22 @@ class TransformSteps(ABC):
     def table(self, name: str, size: str, rows: Sequence[str]) -> None:
         """Adds a table of roots: its dimensions, and its rows as lists of pairs."""
 
-    def _add(self, word: str, constants: Sequence[int | str], *passed: str) -> None:
-        self.lines.append(f"w = {self.called(word, constants, ('w', *passed))};")
+    def _add(self, word: str, *passed: str) -> None:
+        """Adds a call of the function ft_`word` of hls/staged/transform_parts.h."""
+        self.lines.append(f"w = ft_{word}({', '.join(('w', *passed))});")
 
     def _crossed(self, k: int) -> None:
         delay = self.course.delays[k]
         for name in (f"second_{k}", f"first_{k}"):
             self.halves(name, delay)
-        half = self.course.lanes // 2
-        self._add("crossed", (delay, half), f"second_{k}", f"first_{k}", self._beat())
+        self._add("crossed", f"second_{k}", f"first_{k}", self._beat(), str(delay))
         self._late += delay
 
     def _take(self, transform: RowTransform, scale: Sequence[str]) -> None:
-        course, c_type = self.course, self.of
-        lanes, half, bits = course.lanes, course.lanes // 2, course.beat_bits
+        course = self.course
+        half, bits = course.lanes // 2, course.beat_bits
         if transform.inverse:
-            self._add("parts_exchanged", (lanes, c_type))
+            self._add("parts_exchanged")
         for k, table in enumerate(roots(course)):
             self.table(f"roots_{k}", f"[{len(table)}][{half}]", [_row(row) for row in table])
             row = "0"
@@ -89,17 +84,17 @@ class TransformSteps(ABC):
                 row = f"(({beat} & {low}) << 1) | ({beat} >> {bits - 1})"
             elif bits:
                 self._crossed(k)
-            self._add("butterflies", (len(table), half), f"roots_{k}", row)
+            self._add("butterflies", f"roots_{k}", row)
         for apart in course.lane_distances:
-            self._add("lane_butterflies", (apart, lanes, c_type))
+            self._add("lane_butterflies", str(apart))
         self.rows("kept")
         odd = f"((v - {self._late}) >> {bits}) & 1"
-        self._add("sorted", (bits, lanes.bit_length() - 1), "kept", self._beat(), odd)
+        self._add("sorted", "kept", self._beat(), odd)
         assert self._late + (1 << bits) == course.startup_beats
         for name in scale:
-            self._add("scaled", (lanes, c_type), name)
+            self._add("scaled", name)
         if transform.inverse:
-            self._add("parts_exchanged", (lanes, c_type))
+            self._add("parts_exchanged")
 
     def _beat(self) -> str:
         return f"(int)((v - {self._late}) & (BEATS - 1))" if self._late else "(int)(v & (BEATS - 1))"

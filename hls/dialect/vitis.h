@@ -26,48 +26,62 @@ typedef int FT_I;
 #define FT_INDEX(i) ((i) + ft_lane)
 #define FT_LANES_BELOW(m) (ft_lane < (m))
 
-template <typename T> static inline ft_vec<T> ft_load(const T *p)
+// Copies a value from or to memory; a float16 is its bits there.
+template <typename T> static inline void ft_move(T &to, T from) { to = from; }
+static inline void ft_move(float &to, ft_half from) { to = ft_from_half(from); }
+static inline void ft_move(ft_half &to, float from) { to = ft_to_half(from); }
+template <typename To, typename T> static inline ft_vec<To> ft_load_as(const T *p)
 {
-    ft_vec<T> v;
+    ft_vec<To> v;
     FT_EACH_LANE
     {
         FT_PIPELINE
-        v[ft_lane] = p[ft_lane];
+        ft_move(v[ft_lane], p[ft_lane]);
     }
     return v;
 }
-template <typename T> static inline void ft_store(const ft_vec<T> &v, T *p)
+template <typename T, typename To> static inline void ft_store(const ft_vec<T> &v, To *p)
 {
     FT_EACH_LANE
     {
         FT_PIPELINE
-        p[ft_lane] = v[ft_lane];
+        ft_move(p[ft_lane], v[ft_lane]);
     }
 }
+template <typename T> static inline ft_vec<T> ft_load(const T *p) { return ft_load_as<T>(p); }
 #define FT_VLOAD(p) ft_load(p)
 #define FT_VLOAD_UNALIGNED(p) ft_load(p)
 #define FT_VSTORE(v, p) ft_store(v, p)
+#define FT_HALF_LOAD(p) ft_load_as<float>(p)
+#define FT_HALF_STORE(v, p) ft_store(v, p)
 #define FT_STREAMED(count, in_place)
 #define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p)
-template <typename T> static inline ft_vec<T> ft_load_strided(const T *p, int stride, int m)
+template <typename To, typename T> static inline ft_vec<To> ft_load_strided_as(const T *p, int stride, int m)
 {
-    ft_vec<T> v;
+    ft_vec<To> v;
     FT_EACH_LANE
     {
         FT_PIPELINE
-        const T x = p[ft_lane < m ? ft_lane * stride : 0];  // an unconditional read
-        v[ft_lane] = ft_lane < m ? x : T(0);
+        To x;
+        ft_move(x, p[ft_lane < m ? ft_lane * stride : 0]);  // an unconditional read
+        v[ft_lane] = ft_lane < m ? x : To(0);
     }
     return v;
 }
-template <typename T> static inline void ft_store_strided(const ft_vec<T> &v, T *p, int stride, int m)
+template <typename T, typename To> static inline void ft_store_strided(const ft_vec<T> &v, To *p, int stride, int m)
 {
     FT_EACH_LANE
     {
         FT_PIPELINE
-        if (ft_lane < m) p[ft_lane * stride] = v[ft_lane];
+        if (ft_lane < m) ft_move(p[ft_lane * stride], v[ft_lane]);
     }
 }
+template <typename T> static inline ft_vec<T> ft_load_strided(const T *p, int stride, int m)
+{
+    return ft_load_strided_as<T>(p, stride, m);
+}
+#define ft_load_strided_half ft_load_strided_as<float>
+#define ft_store_strided_half ft_store_strided
 template <typename T> static inline ft_vec<T> ft_rotate(const ft_vec<T> &v, int step)
 {
     ft_vec<T> r;
@@ -75,44 +89,7 @@ template <typename T> static inline ft_vec<T> ft_rotate(const ft_vec<T> &v, int 
     return r;
 }
 
-static inline ft_vec<float> ft_load_half(const ft_half *p)
-{
-    ft_vec<float> v;
-    FT_EACH_LANE v[ft_lane] = ft_from_half(p[ft_lane]);
-    return v;
-}
-static inline void ft_store_half(const ft_vec<float> &v, ft_half *p)
-{
-    FT_EACH_LANE p[ft_lane] = ft_to_half(v[ft_lane]);
-}
-#define FT_HALF_LOAD(p) ft_load_half(p)
-#define FT_HALF_STORE(v, p) ft_store_half(v, p)
-static inline ft_vec<float> ft_load_strided_half(const ft_half *p, int stride, int m)
-{
-    ft_vec<float> v;
-    FT_EACH_LANE
-    {
-        FT_PIPELINE
-        const float x = ft_from_half(p[ft_lane < m ? ft_lane * stride : 0]);
-        v[ft_lane] = ft_lane < m ? x : 0.0f;
-    }
-    return v;
-}
-static inline void ft_store_strided_half(const ft_vec<float> &v, ft_half *p, int stride, int m)
-{
-    FT_EACH_LANE
-    {
-        FT_PIPELINE
-        if (ft_lane < m) p[ft_lane * stride] = ft_to_half(v[ft_lane]);
-    }
-}
-// Loads of complex numbers: plain parts are copied, float16 parts become floats.
-static inline float ft_load_value(float v) { return v; }
-static inline double ft_load_value(double v) { return v; }
-static inline float ft_load_value(ft_half v) { return ft_from_half(v); }
-static inline void ft_store_value(float v, float *p) { *p = v; }
-static inline void ft_store_value(double v, double *p) { *p = v; }
-static inline void ft_store_value(float v, ft_half *p) { *p = ft_to_half(v); }
+// Complex numbers.
 template <typename T> struct ft_pair_of_type { typedef ft_cfloat type; };
 template <> struct ft_pair_of_type<double> { typedef ft_cdouble type; };
 #define FT_PAIR_OF(T) typename ft_pair_of_type<T>::type
@@ -122,7 +99,8 @@ template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_load_pair(const T *
     FT_EACH_LANE
     {
         FT_PIPELINE
-        v[ft_lane] = {ft_load_value(p[2 * ft_lane]), ft_load_value(p[2 * ft_lane + 1])};
+        ft_move(v[ft_lane].re, p[2 * ft_lane]);
+        ft_move(v[ft_lane].im, p[2 * ft_lane + 1]);
     }
     return v;
 }
@@ -131,8 +109,8 @@ template <typename T> static inline void ft_store_pair(const ft_vec<FT_PAIR_OF(T
     FT_EACH_LANE
     {
         FT_PIPELINE
-        ft_store_value(v[ft_lane].re, p + 2 * ft_lane);
-        ft_store_value(v[ft_lane].im, p + 2 * ft_lane + 1);
+        ft_move(p[2 * ft_lane], v[ft_lane].re);
+        ft_move(p[2 * ft_lane + 1], v[ft_lane].im);
     }
 }
 template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_load_strided_pair(const T *p, int stride, int m)
@@ -142,7 +120,9 @@ template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_load_strided_pair(c
     {
         FT_PIPELINE
         const int at = ft_lane < m ? 2 * ft_lane * stride : 0;
-        const FT_PAIR_OF(T) x = {ft_load_value(p[at]), ft_load_value(p[at + 1])}, none = {0, 0};
+        FT_PAIR_OF(T) x, none = {0, 0};
+        ft_move(x.re, p[at]);
+        ft_move(x.im, p[at + 1]);
         v[ft_lane] = ft_select(ft_lane < m, x, none);
     }
     return v;
@@ -153,8 +133,8 @@ template <typename T> static inline void ft_store_strided_pair(const ft_vec<FT_P
     {
         FT_PIPELINE
         if (ft_lane < m) {
-            ft_store_value(v[ft_lane].re, p + 2 * ft_lane * stride);
-            ft_store_value(v[ft_lane].im, p + 2 * ft_lane * stride + 1);
+            ft_move(p[2 * ft_lane * stride], v[ft_lane].re);
+            ft_move(p[2 * ft_lane * stride + 1], v[ft_lane].im);
         }
     }
 }

@@ -9,6 +9,13 @@ $units
 #define PERIOD $period
 #define TOGETHER $together
 
+FT_FN float ft_select(bool first, float x, float y) { return first ? x : y; }
+FT_FN ft_cfloat ft_select(bool first, ft_cfloat x, ft_cfloat y)
+{
+    const ft_cfloat r = {first ? x.re : y.re, first ? x.im : y.im};
+    return r;
+}
+
 // Beats of values.
 $types
 

@@ -36,19 +36,7 @@ FT_FN_ONCE void ft_conv_store(FT_WIDE_X sums, int first, FT_GLOBAL FT_E *out, in
 #define FT_CONV_STORE(r, i, out, step, m) ft_conv_store(total[(r) / FT_TILE_ROWS][(r) % FT_TILE_ROWS][(i) / FT_LANES], (i) % FT_LANES, out, step, m)
 #endif
 
-// Adds the products of a step with the positions `positions_` of vector v.
-#define FT_ACCUMULATE(positions_)                                                                          \
-    FT_WIDE_X b[FT_TILE_VECTORS];                                                                    \
-    FT_UNROLL                                                                                        \
-    for (int v = 0; v < FT_TILE_VECTORS; v++) b[v] = positions_;                                     \
-    FT_UNROLL                                                                                        \
-    for (int r = 0; r < FT_TILE_ROWS; r++) {                                                         \
-        const FT_X s = FT_SPLAT(w + r);                                                              \
-        FT_UNROLL                                                                                    \
-        for (int v = 0; v < FT_TILE_VECTORS; v++) {                                                  \
-            FT_EACH_LANE FT_LANE(sum[r][v]) = ft_xfma(s, FT_LANE(b[v]), FT_LANE(sum[r][v]));         \
-        }                                                                                            \
-    }
+#include "shared/tile.h"
 
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *planes, FT_GLOBAL const FT_T *panels, long out_offset,
@@ -106,15 +94,11 @@ FT_KERNEL void FT_NAME(
             for (int p = 0; p < many; p++) {
                 FT_GLOBAL const FT_T *w = weights + p * panel + (long)k0 * FT_TILE_ROWS;
                 FT_WIDE_X sum[FT_TILE_ROWS][FT_TILE_VECTORS];
-                FT_UNROLL
-                for (int r = 0; r < FT_TILE_ROWS; r++) {
-                    FT_UNROLL
-                    for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(sum[r][v]) = FT_ZERO_X; }
-                }
+                FT_TILE_ZERO(sum)
 #if FT_BLOCK > 1
                 if (many > 1) {
                     for (int k = 0; k < n; k++) {
-                        FT_ACCUMULATE(near_[k][v])
+                        FT_TILE_STEP(sum, w + r, near_[k][v])
                         w += FT_TILE_ROWS;
                     }
                 } else
@@ -124,7 +108,7 @@ FT_KERNEL void FT_NAME(
                     for (int k = 0; k < n; k++) {
                         FT_PIPELINE
                         FT_GLOBAL const FT_T *y = x + offsets[tap];
-                        FT_ACCUMULATE(FT_VLOAD_UNALIGNED(y + v * FT_LANES))
+                        FT_TILE_STEP(sum, w + r, FT_VLOAD_UNALIGNED(y + v * FT_LANES))
                         w += FT_TILE_ROWS;
                         if (++tap == taps) {
                             tap = 0;
@@ -132,13 +116,7 @@ FT_KERNEL void FT_NAME(
                         }
                     }
                 }
-                FT_UNROLL
-                for (int r = 0; r < FT_TILE_ROWS; r++) {
-                    FT_UNROLL
-                    for (int v = 0; v < FT_TILE_VECTORS; v++) {
-                        FT_EACH_LANE FT_LANE(total[p][r][v]) = ft_xadd(FT_LANE(total[p][r][v]), FT_LANE(sum[r][v]));
-                    }
-                }
+                FT_TILE_ADD(total[p], sum)
             }
         }
         const int left = filters - first * FT_TILE_ROWS, rows = left < many * FT_TILE_ROWS ? left : many * FT_TILE_ROWS;

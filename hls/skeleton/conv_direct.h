@@ -3,6 +3,7 @@
 // (channel, tap) reads are gathered into vectors. Their products with the weights, which are read in place, are summed
 // for all panels of FT_TILE_ROWS filters. Partial sums are added to totals that begin as the bias, as in conv.h.
 // Geometry g: DirectConvGeometry.
+#include "shared/tile.h"
 // Gathers the elements of n steps into `line`; z is the first element of a step, with `copies` vectors each.
 #define FT_CONV_NEAR(copies)                          \
     for (int k = 0; k < n; k++) {                     \
@@ -91,24 +92,10 @@ FT_KERNEL void FT_NAME(
                     const int here = filters - next < FT_TILE_ROWS ? filters - FT_TILE_ROWS : next;
                     FT_GLOBAL const FT_E *w = lines + here * filter_step;
                     FT_WIDE_X sum[FT_TILE_ROWS][FT_TILE_VECTORS];
-                    FT_UNROLL
-                    for (int r = 0; r < FT_TILE_ROWS; r++) {
-                        FT_UNROLL
-                        for (int v = 0; v < FT_TILE_VECTORS; v++) sum[r][v] = FT_ZERO_X;
-                    }
+                    FT_TILE_ZERO(sum)
                     int t = begin;
                     for (int k = 0; k < n; k++) {
-                        FT_WIDE_X b[FT_TILE_VECTORS];
-                        FT_UNROLL
-                        for (int v = 0; v < FT_TILE_VECTORS; v++) {
-                            b[v] = FT_LANES_FROM(near_ + k * FT_TILE_COLUMNS + v * FT_LANES);
-                        }
-                        FT_UNROLL
-                        for (int r = 0; r < FT_TILE_ROWS; r++) {
-                            const FT_X s = FT_SPLAT(w + r * filter_step);
-                            FT_UNROLL
-                            for (int v = 0; v < FT_TILE_VECTORS; v++) sum[r][v] = ft_xfma(s, b[v], sum[r][v]);
-                        }
+                        FT_TILE_STEP(sum, w + r * filter_step, FT_LANES_FROM(near_ + k * FT_TILE_COLUMNS + v * FT_LANES))
                         w++;
                         if (++t == taps) {
                             t = 0;

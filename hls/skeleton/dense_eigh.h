@@ -2,19 +2,7 @@
 // columns and the same two rows makes the element at their crossing 0. Only the lower triangle is read; a is
 // overwritten, and v becomes V, with `vectors`. An item is a matrix of n rows and columns. info: 0, or 1 if the
 // matrix holds infinities or NaN or the iteration did not converge.
-FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *v, FT_GLOBAL FT_T *values, FT_GLOBAL int *info,
-                       long a_offset, long v_offset, long values_offset, long info_offset, int items, int n, int lead,
-                       long step, int vectors FT_UNIT_PARAMS)
-{
-    FT_PORT(a, gmem0)
-    FT_PORT(v, gmem1)
-    FT_PORT(values, gmem2)
-    FT_PORT(info, gmem3)
-    FT_FOR_SLAB(item, items)
-    {
-        FT_GLOBAL FT_T *x = FT_AT(a, a_offset + item * step);
-        FT_GLOBAL FT_T *y = FT_AT(v, v_offset + (vectors ? item * step : 0));
-        FT_GLOBAL FT_T *sizes = values + values_offset + (long)item * n;
+#include "shared/jacobi_head.h"
         FT_T most = 0, sum = 0;
         for (int j = 0; j < n; j++) {
             FT_LOOP(largest)
@@ -76,15 +64,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *v, FT_GLOBAL FT_T *val
             FT_PIPELINE
             sizes[j] = ft_re(ft_get(x, (long)j * lead + j)) / scale;
         }
-        for (int j = 0; j < n - 1; j++) {
-            const int at = ft_extreme_place(sizes, j, n, 0);
-            if (at != j) {
-                const FT_T size = sizes[j];
-                sizes[j] = sizes[at];
-                sizes[at] = size;
-                if (vectors) ft_exchange(FT_AT(y, (long)j * n), FT_AT(y, (long)at * n), n);
-            }
-        }
+        ft_sort_columns(sizes, n, 0, x, lead, 0, y, vectors);
         info[info_offset + item] = turning;
     }
 }

@@ -2,21 +2,9 @@
 // each pair of columns orthogonal. a becomes U, with columns of zeros for singular values of 0, and v becomes V,
 // with `vectors`. An item is a matrix of n rows and columns. info: 0, -1 if a singular value is 0, or 1 if the
 // matrix holds infinities or NaN or the iteration did not converge.
-FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *v, FT_GLOBAL FT_T *values, FT_GLOBAL int *info,
-                       long a_offset, long v_offset, long values_offset, long info_offset, int items, int n, int lead,
-                       long step, int vectors FT_UNIT_PARAMS)
-{
-    FT_PORT(a, gmem0)
-    FT_PORT(v, gmem1)
-    FT_PORT(values, gmem2)
-    FT_PORT(info, gmem3)
-    // Two columns are orthogonal if their product is not larger than its rounding error.
-    const FT_T bound = FT_EPS * FT_ROOT((FT_T)n);
-    FT_FOR_SLAB(item, items)
-    {
-        FT_GLOBAL FT_T *x = FT_AT(a, a_offset + item * step);
-        FT_GLOBAL FT_T *y = FT_AT(v, v_offset + (vectors ? item * step : 0));
-        FT_GLOBAL FT_T *sizes = values + values_offset + (long)item * n;
+#include "shared/jacobi_head.h"
+        // Two columns are orthogonal if their product is not larger than its rounding error.
+        const FT_T bound = FT_EPS * FT_ROOT((FT_T)n);
         FT_T most = 0;
         for (int j = 0; j < n; j++) {
             FT_LOOP(largest)
@@ -76,18 +64,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *v, FT_GLOBAL FT_T *val
                 }
             }
         }
-        for (int j = 0; j < n - 1; j++) {
-            const int at = ft_extreme_place(sizes, j, n, 1);
-            if (at != j) {
-                const FT_T size = sizes[j];
-                sizes[j] = sizes[at];
-                sizes[at] = size;
-                if (vectors) {
-                    ft_exchange(FT_AT(x, (long)j * lead), FT_AT(x, (long)at * lead), n);
-                    ft_exchange(FT_AT(y, (long)j * n), FT_AT(y, (long)at * n), n);
-                }
-            }
-        }
+        ft_sort_columns(sizes, n, 1, x, lead, vectors, y, vectors);
         info[info_offset + item] = turning ? 1 : -none;
     }
 }

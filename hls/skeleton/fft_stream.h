@@ -16,26 +16,13 @@
 // the results: contiguous rows in one burst. A beat waits in a FIFO, so a number is in the memory of the first stage a
 // few cycles after its step begins, sooner than FT_LEAST. No stage waits for what another one writes in the same step.
 // Geometry g: FftStreamGeometry.
+#include "shared/beat_fifos.h"
 #if FT_PROCESSES
-typedef hls::vector<FT_T, FT_LANES> ft_beat;
 #define FT_STREAM_IN hls::stream<ft_beat> &beats, const ft_beat
-#define FT_STREAM_NEXT_BEAT                                               \
-    {                                                                 \
-        const ft_beat next_ = beats.read();                           \
-        for (int l_ = 0; l_ < FT_LANES; l_++) beat[l_] = next_[l_];   \
-    }
-#define FT_STREAM_OUT hls::stream<ft_beat> &line, hls::vector<FT_T, 2> *out_numbers
-#define FT_STREAM_WRITE_BEAT                                              \
-    {                                                                 \
-        ft_beat full_;                                                \
-        for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = out_beat[l_];   \
-        line.write(full_);                                            \
-    }
+#define FT_STREAM_OUT hls::stream<ft_beat> &results, hls::vector<FT_T, 2> *out_numbers
 #else
 #define FT_STREAM_IN FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T
-#define FT_STREAM_NEXT_BEAT FT_BEAT_LOAD(beat, in, held)
 #define FT_STREAM_OUT FT_GLOBAL FT_T *out
-#define FT_STREAM_WRITE_BEAT FT_BEAT_STORE(out_beat, out, where)
 #endif
 // True if the input is no single run of numbers: then each row begins with a new beat, and if its numbers are not
 // adjacent, each number has a beat of its own.
@@ -145,7 +132,7 @@ FT_NOINLINE void ft_stream_rows(
             const int first = (int)(at & (FT_LANES - 1)), second = (first + 2) & (FT_LANES - 1);
             if (k < come && (at / FT_LANES != held || (in_apart && (k == 0 || in_step != 1)))) {
                 held = at / FT_LANES;
-                FT_STREAM_NEXT_BEAT
+                FT_NEXT_BEAT
             }
             FT_T a = ends & 1 ? beat[first + 1] : beat[first], b = ends & 1 ? beat[first] : beat[first + 1];
             FT_T c = ends & 1 ? beat[second + 1] : beat[second], d = ends & 1 ? beat[second] : beat[second + 1];
@@ -210,7 +197,7 @@ FT_NOINLINE void ft_stream_rows(
                         out_beat[l + 3] = ends & 2 ? c : d;
                     }
                 }
-                if (lane == FT_LANES - 4) FT_STREAM_WRITE_BEAT
+                if (lane == FT_LANES - 4) FT_WRITE_BEAT
                 where += lane == FT_LANES - 4;
                 lane = lane == FT_LANES - 4 ? 0 : lane + 4;
             } else {
@@ -233,7 +220,7 @@ FT_NOINLINE void ft_stream_rows(
         FT_BEAT_LOAD(beat, out, where)
         for (int l = lane; l < FT_LANES; l++) out_beat[l] = beat[l];
 #endif
-        FT_STREAM_WRITE_BEAT
+        FT_WRITE_BEAT
     }
 }
 #if FT_PROCESSES
@@ -270,41 +257,18 @@ FT_NOINLINE void ft_stream_read(
         }
     }
 }
-// Preserves the elements of the first and the last beat that are outside [to, end).
-FT_NOINLINE void ft_stream_beside(ft_beat *out, ft_beat out_beat, long at, long to, long end)
-{
-    ft_beat beat = out[at];
-    for (int l = 0; l < FT_LANES; l++) {
-        const FT_T old = beat[l], own = out_beat[l];
-        beat[l] = at * FT_LANES + l >= to && at * FT_LANES + l < end ? own : old;
-    }
-    out[at] = beat;
-}
-FT_NOINLINE void ft_stream_store(ft_beat *out, hls::stream<ft_beat> &line, long to, long end)
-{
-    const long first = (to + FT_LANES - 1) / FT_LANES, last = end / FT_LANES;
-    if (to < end && to % FT_LANES != 0) ft_stream_beside(out, line.read(), to / FT_LANES, to, end);
-    FT_LOOP(beats)
-    for (long t = first; t < last; t++) {
-        FT_PIPELINE
-        out[t] = line.read();
-    }
-    if (first <= last && end % FT_LANES != 0) ft_stream_beside(out, line.read(), last, to, end);
-}
 FT_NOINLINE void ft_stream_run(
     ft_beat *out, hls::vector<FT_T, 2> *out_numbers, const ft_beat *in, const ft_beat *table, long out_offset, long in_offset,
     FT_T scale, int begin, int end, int stages, int ends, int come, int leave, long in_step, long in_row, long out_step,
     long out_row, int in_line, int out_line, long to, long to_end)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_beat> line("line"), beats("beats");
-#pragma HLS STREAM variable=line depth=64
-#pragma HLS STREAM variable=beats depth=64
+    hls::stream<ft_beat, 64> results("results"), beats("beats");
     ft_stream_read(in, beats, in_offset, begin, end, come, in_step, in_row);
     ft_stream_rows(
-        line, out_numbers, beats, table, out_offset, in_offset, scale, begin, end, stages, ends, come, leave, in_step, in_row,
+        results, out_numbers, beats, table, out_offset, in_offset, scale, begin, end, stages, ends, come, leave, in_step, in_row,
         out_step, out_row, in_line, out_line, to);
-    ft_stream_store(out, line, to, to_end);
+    ft_write_line(out, results, to, to_end);
 }
 #endif
 

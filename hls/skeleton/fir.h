@@ -55,21 +55,10 @@ FT_FN_ONCE ft_fir_block ft_fir_block_of(ft_fir f, int item)
     return b;
 }
 
+#include "shared/beat_fifos.h"
 #if FT_PROCESSES
-typedef hls::vector<FT_T, FT_LANES> ft_beat;
 #define FT_FIR_OUT hls::stream<ft_beat> &results
 #define FT_FIR_IN hls::stream<ft_beat> &beats
-#define FT_FIR_NEXT_BEAT                                              \
-    {                                                                 \
-        const ft_beat next_ = beats.read();                           \
-        for (int l_ = 0; l_ < FT_LANES; l_++) beat[l_] = next_[l_];   \
-    }
-#define FT_FIR_WRITE_BEAT                                             \
-    {                                                                 \
-        ft_beat full_;                                                \
-        for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = out_beat[l_];   \
-        results.write(full_);                                         \
-    }
 // Reads the beats of the samples of each item. Turns before and behind the row read none.
 FT_NOINLINE void ft_fir_read(const ft_beat *in, hls::stream<ft_beat> &beats, ft_fir f, int begin, int end)
 {
@@ -102,8 +91,6 @@ FT_NOINLINE void ft_fir_read(const ft_beat *in, hls::stream<ft_beat> &beats, ft_
 #else
 #define FT_FIR_OUT FT_GLOBAL FT_T *out
 #define FT_FIR_IN FT_GLOBAL const FT_T *in
-#define FT_FIR_NEXT_BEAT FT_BEAT_LOAD(beat, in, held)
-#define FT_FIR_WRITE_BEAT FT_BEAT_STORE(out_beat, out, where)
 #endif
 
 // Sets x to register k after n samples have entered.
@@ -172,7 +159,7 @@ FT_NOINLINE void ft_fir_filter(
             const int from = (int)(at & (FT_LANES - 1));
             if (place + b.pace > 0 && place < f.samples && (b.apart || at / FT_LANES != held)) {
                 held = at / FT_LANES;
-                FT_FIR_NEXT_BEAT
+                FT_NEXT_BEAT
             }
             FT_T sum[FT_PARTS][FT_TAPS], entering[FT_PARTS][FT_PACE];
             FT_UNROLL
@@ -224,7 +211,7 @@ FT_NOINLINE void ft_fir_filter(
                         if (l == lane + p && p < parts) out_beat[l] = y;
                     }
                 }
-                if (lane == FT_LANES - parts) FT_FIR_WRITE_BEAT
+                if (lane == FT_LANES - parts) FT_WRITE_BEAT
                 where += lane == FT_LANES - parts;
                 lane = lane == FT_LANES - parts ? 0 : lane + parts;
             }
@@ -239,44 +226,24 @@ FT_NOINLINE void ft_fir_filter(
             FT_BEAT_LOAD(kept, out, where)
             for (int l = lane; l < FT_LANES; l++) out_beat[l] = kept[l];
 #endif
-            FT_FIR_WRITE_BEAT
+            FT_WRITE_BEAT
         }
     }
 }
 #if FT_PROCESSES
-// Writes the elements of beat `at` that are in [to, end), and keeps the others.
-FT_NOINLINE void ft_fir_part(ft_beat *out, ft_beat part, long at, long to, long end)
-{
-    ft_beat beat = out[at];
-    for (int l = 0; l < FT_LANES; l++) {
-        const FT_T old = beat[l], own = part[l];
-        beat[l] = at * FT_LANES + l >= to && at * FT_LANES + l < end ? own : old;
-    }
-    out[at] = beat;
-}
 FT_NOINLINE void ft_fir_store(ft_beat *out, hls::stream<ft_beat> &results, ft_fir f, int begin, int end)
 {
     FT_LOOP(items)
     for (int item = begin; item < end; item++) {
         const ft_fir_block b = ft_fir_block_of(f, item);
-        const long to = b.to, behind = to + (long)b.results * f.parts;
-        const long first = (to + FT_LANES - 1) / FT_LANES, last = behind / FT_LANES;
-        if (to % FT_LANES != 0) ft_fir_part(out, results.read(), to / FT_LANES, to, behind);
-        FT_LOOP(write_beats)
-        for (long t = first; t < last; t++) {
-            FT_PIPELINE
-            out[t] = results.read();
-        }
-        if (first <= last && behind % FT_LANES != 0) ft_fir_part(out, results.read(), last, to, behind);
+        ft_write_line(out, results, b.to, b.to + (long)b.results * f.parts);
     }
 }
 FT_NOINLINE void ft_fir_run(
     ft_beat *out, const ft_beat *in, const FT_T *weight, const FT_T *bias, ft_fir f, int begin, int end)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_beat> beats("beats"), results("results");
-#pragma HLS STREAM variable=beats depth=64
-#pragma HLS STREAM variable=results depth=64
+    hls::stream<ft_beat, 64> beats("beats"), results("results");
     ft_fir_read(in, beats, f, begin, end);
     ft_fir_filter(results, beats, weight, bias, f, begin, end);
     ft_fir_store(out, results, f, begin, end);

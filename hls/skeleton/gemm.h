@@ -2,6 +2,8 @@
 // FT_TILE_ROWS x FT_TILE_COLUMNS are summed in registers along FT_DEPTH steps, then added to totals in the cache. So
 // all row panels reuse the column panel's part, and long sums stay accurate.
 // Geometry g: ProductGeometry. Its batch strides count matrices of a_panels and of b_panels, and elements of out and of added.
+#include "shared/tile.h"
+
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *a_panels, FT_GLOBAL const FT_T *b_panels,
     FT_GLOBAL const FT_E *added, long out_offset, long added_offset, FT_NUMBER_PARAMS,
@@ -21,15 +23,8 @@ FT_KERNEL void FT_NAME(
         const int column = item % column_panels, first = item / column_panels % blocks * most;
         const int panels = row_panels - first < most ? row_panels - first : most;
         long at_a = 0, at_b = 0, at_out = out_offset, at_added = added_offset;
-        long rest = item / column_panels / blocks;
-        for (int d = dims - 1; d >= 0; d--) {
-            const long i = rest % shape[d];
-            rest /= shape[d];
-            at_a += i * batch_strides[d];
-            at_b += i * batch_strides[dims + d];
-            at_out += i * batch_strides[2 * dims + d];
-            at_added += i * batch_strides[3 * dims + d];
-        }
+        int rest = item / column_panels / blocks;
+        #include "shared/gemm_batch.h"
         FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
         for (int p = 0; p < panels; p++)
             for (int r = 0; r < FT_TILE_ROWS; r++)
@@ -43,35 +38,15 @@ FT_KERNEL void FT_NAME(
                     a_panels + ((at_a * row_panels + first + p) * depth + k0) * (FT_TILE_ROWS * FT_PARTS);
                 FT_GLOBAL const FT_T *y = columns;
                 FT_WIDE_X sum[FT_TILE_ROWS][FT_TILE_VECTORS];
-                FT_UNROLL
-                for (int r = 0; r < FT_TILE_ROWS; r++) {
-                    FT_UNROLL
-                    for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(sum[r][v]) = FT_ZERO_X; }
-                }
+                FT_TILE_ZERO(sum)
                 FT_LOOP(depth)
                 for (int k = 0; k < n; k++) {
                     FT_PIPELINE
-                    FT_WIDE_X w[FT_TILE_VECTORS];
-                    FT_UNROLL
-                    for (int v = 0; v < FT_TILE_VECTORS; v++) w[v] = FT_PANEL_LOAD(y + v * FT_LANES * FT_PARTS);
-                    FT_UNROLL
-                    for (int r = 0; r < FT_TILE_ROWS; r++) {
-                        const FT_X s = FT_SPLAT(x + r * FT_PARTS);
-                        FT_UNROLL
-                        for (int v = 0; v < FT_TILE_VECTORS; v++) {
-                            FT_EACH_LANE FT_LANE(sum[r][v]) = ft_xfma(s, FT_LANE(w[v]), FT_LANE(sum[r][v]));
-                        }
-                    }
+                    FT_TILE_STEP(sum, x + r * FT_PARTS, FT_PANEL_LOAD(y + v * FT_LANES * FT_PARTS))
                     x += FT_TILE_ROWS * FT_PARTS;
                     y += FT_TILE_COLUMNS * FT_PARTS;
                 }
-                FT_UNROLL
-                for (int r = 0; r < FT_TILE_ROWS; r++) {
-                    FT_UNROLL
-                    for (int v = 0; v < FT_TILE_VECTORS; v++) {
-                        FT_EACH_LANE FT_LANE(total[p][r][v]) = ft_xadd(FT_LANE(total[p][r][v]), FT_LANE(sum[r][v]));
-                    }
-                }
+                FT_TILE_ADD(total[p], sum)
             }
         }
         for (int p = 0; p < panels; p++) {

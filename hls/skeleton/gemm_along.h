@@ -20,6 +20,7 @@
         const int rows = all_rows - row < FT_TILE_ROWS ? all_rows - row : FT_TILE_ROWS;
         long at_a = a_offset, at_b = b_offset, at_out = out_offset + row * out_row + i * out_column;
         long at_added = added_offset + row * added_row + i * added_column;
+        int rest = item / column_blocks / row_blocks;
         #include "shared/gemm_batch.h"
         const long first_a = at_a / FT_LANES + row * a_row, first_b = at_b / FT_LANES + i * b_column;
         FT_T x[FT_TILE_ROWS][FT_LANES], y[FT_TILE_ROWS][FT_LANES];

@@ -23,6 +23,7 @@
         long at_a = a_offset + row * a_line, at_b = b_offset + i * b_column;
         long at_out = out_offset + row * out_row + i * out_column;
         long at_added = added_offset + row * added_row + i * added_column;
+        int rest = item / column_blocks / row_blocks;
         #include "shared/gemm_batch.h"
         FT_GLOBAL const FT_E *x = a + FT_PARTS * at_a, *y = b + FT_PARTS * at_b;
         long lead[FT_TILE_ROWS];  // rows beyond the edge repeat the first one

@@ -286,10 +286,8 @@ FT_NOINLINE void ft_scan_run(
     int begin, int stop, int m, long in_step, long in_column, long out_step, long out_column)
 {
 #pragma HLS DATAFLOW
-    hls::stream<FT_E> results("results");
-    hls::stream<int> found("found");
-#pragma HLS STREAM variable=results depth=64
-#pragma HLS STREAM variable=found depth=64
+    hls::stream<FT_E, 64> results("results");
+    hls::stream<int, 64> found("found");
     ft_scan_work(
         results, found, in, before, total, mode, p, side, begin, stop, m, in_step, in_column, out_step, out_column);
     ft_scan_leave(out, places, results, found, m, mode == 0 ? stop - begin : 0, out_step, out_column);

@@ -282,10 +282,8 @@ FT_NOINLINE void ft_sort_run(
     int last, long out_step, long in_step, int first, int size, int merges, long run, int passes, FT_KEY flip)
 {
 #pragma HLS DATAFLOW
-    hls::stream<FT_B> sorted("sorted");
-    hls::stream<int> places("places");
-#pragma HLS STREAM variable=sorted depth=64
-#pragma HLS STREAM variable=places depth=64
+    hls::stream<FT_B, 64> sorted("sorted");
+    hls::stream<int, 64> places("places");
     ft_sort_work(sorted, places, in, runs, runs_order, in_step, first, size, merges, run, passes, flip);
     ft_sort_leave(values, indices, merged, merged_order, sorted, places, last, out_step, size);
 }

@@ -130,10 +130,11 @@ runs_in:
     }
 }
 
-// Writes `count` beats from beat `first`, in one burst for each run. Rows are whole beats, so elements between
-// them are not written.
+// Writes `count` beats from beat `first`, in one burst for each run. Single elements may be `step` apart. Rows are whole
+// beats, so elements between them are not written.
 template <int LANES, typename V, int MAX_DIMS>
-static void ft_write_runs(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, int first, int count)
+static void ft_write_runs(
+    V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, int step, int first, int count)
 {
     ft_run_cursor<MAX_DIMS> cursor;
     ft_seek_run(cursor, runs, offset, first);
@@ -141,12 +142,21 @@ runs_out:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
         const int left = runs.length - cursor.beats_done, beats = left < count - done ? left : count - done;
-        V *to = port + (cursor.at / LANES + cursor.beats_done);
-    write:
-        for (int v = 0; v < beats; v++) {
+        V *to = port + (cursor.at / LANES + (long)cursor.beats_done * step);
+        if (LANES > 1 || step == 1) {
+        write:
+            for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-            to[v] = from.read();
+                to[v] = from.read();
+            }
+        } else {
+        strided:
+            for (int v = 0; v < beats; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+                to[(long)v * step] = from.read();
+            }
         }
         done += beats;
         ft_next_run(cursor, runs, beats);
@@ -166,36 +176,4 @@ runs_of_elements:
         runs.stride[d] = stride[d];
     }
     ft_join_runs<1>(runs, dims, inner, step);
-}
-
-// Writes `count` elements from element `first`, `step` apart; a contiguous run is one burst.
-template <typename T, int MAX_DIMS>
-static void ft_write_elements(
-    T *port, hls::stream<T> &from, long offset, const ft_runs<MAX_DIMS> &runs, int step, int first, int count)
-{
-    ft_run_cursor<MAX_DIMS> cursor;
-    ft_seek_run(cursor, runs, offset, first);
-elements_out:
-    for (int done = 0; done < count;) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int left = runs.length - cursor.beats_done, n = left < count - done ? left : count - done;
-        T *to = port + (cursor.at + (long)cursor.beats_done * step);
-        if (step == 1) {
-        contiguous:
-            for (int i = 0; i < n; i++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-                to[i] = from.read();
-            }
-        } else {
-        strided:
-            for (int i = 0; i < n; i++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-                to[(long)i * step] = from.read();
-            }
-        }
-        done += n;
-        ft_next_run(cursor, runs, n);
-    }
 }

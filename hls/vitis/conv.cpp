@@ -93,18 +93,11 @@ static void run(
     long channel_step, int beats, ft_results g, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_tile> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
-    hls::stream<ft_tile> items_store("items_store");
-    hls::stream<beat> planes_fifo("planes");
-    hls::stream<row_sums> row_fifo("rows");
-    hls::stream<step> panels_fifo("panels");
-#pragma HLS STREAM variable=items_planes depth=4
-#pragma HLS STREAM variable=items_panels depth=4
-#pragma HLS STREAM variable=items_sums depth=4
-#pragma HLS STREAM variable=items_store depth=4
-#pragma HLS STREAM variable=planes_fifo depth=64
-#pragma HLS STREAM variable=panels_fifo depth=64
-#pragma HLS STREAM variable=row_fifo depth=$rows
+    hls::stream<ft_tile, 4> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
+    hls::stream<ft_tile, 4> items_store("items_store");
+    hls::stream<beat, 64> planes_fifo("planes");
+    hls::stream<row_sums, $rows> row_fifo("rows");
+    hls::stream<step, 64> panels_fifo("panels");
     $fifos
     walk(walked, items_planes, items_panels, items_sums, $items, out_offset, planes_offset, ft_unit, ft_units);
     read_planes(planes, strip, runs, items_planes, planes_fifo, count, channels, channel_step / BEAT);

@@ -75,13 +75,9 @@ static void run(
     ft_panels q, const int *deep_first, const int *high_first, const int *wide_first, const int *taps)
 {
 #pragma HLS DATAFLOW
-    hls::stream<in_beat> line_fifo("line");
-    hls::stream<beat> pieces_fifo("pieces"), planes_fifo("planes");
-    hls::stream<step> panels_fifo("panels");
-#pragma HLS STREAM variable=line_fifo depth=32
-#pragma HLS STREAM variable=pieces_fifo depth=32
-#pragma HLS STREAM variable=planes_fifo depth=32
-#pragma HLS STREAM variable=panels_fifo depth=32
+    hls::stream<in_beat, 32> line_fifo("line");
+    hls::stream<beat, 32> pieces_fifo("pieces"), planes_fifo("planes");
+    hls::stream<step, 32> panels_fifo("panels");
     $fifos
     read(x, line_fifo, p);
     place(x_elements, line_fifo, pieces_fifo, p, deep_first, high_first, wide_first);

@@ -9,7 +9,6 @@
 #undef FT_COMPLEX
 #undef FT_DROPPED_BITS
 #undef FT_POSITION
-#undef ft_where
 #undef ft_isnan
 #undef FT_PI
 #undef ft_abs
@@ -47,7 +46,6 @@
 #undef ftb_cexp
 #undef FT_SQRT_PI
 #undef FT_SQRT_HALF
-#undef FT_LN_2
 #undef FTX_BESSEL
 #undef FTK_EULER_HALVED
 #undef FTK_EULER

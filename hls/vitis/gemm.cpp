@@ -315,16 +315,9 @@ static void run(
     int mode, int whole, long out_row, long out_step, long added_row, long added_step, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_tile> items_a("items_a"), items_b("items_b"), items_sums("items_sums"), items_store("items_store");
-    hls::stream<a_step> a_fifo("a");
-    hls::stream<b_step> b_fifo("b"), row_fifo("rows");
-#pragma HLS STREAM variable=items_a depth=4
-#pragma HLS STREAM variable=items_b depth=4
-#pragma HLS STREAM variable=items_sums depth=4
-#pragma HLS STREAM variable=items_store depth=4
-#pragma HLS STREAM variable=a_fifo depth=64
-#pragma HLS STREAM variable=b_fifo depth=32
-#pragma HLS STREAM variable=row_fifo depth=32
+    hls::stream<ft_tile, 4> items_a("items_a"), items_b("items_b"), items_sums("items_sums"), items_store("items_store");
+    hls::stream<a_step, 64> a_fifo("a");
+    hls::stream<b_step, 32> b_fifo("b"), row_fifo("rows");
     walk(g, items_a, items_b, items_sums, items_store, out_offset, added_offset, ft_unit, ft_units);
     read_a(a_panels, items_a, a_fifo, count, depth);
     read_b(b_panels, items_b, b_fifo, count, depth);

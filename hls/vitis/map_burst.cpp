@@ -9,5 +9,5 @@ for (int block = 0; block < slab.total; block += BLOCK) {
     const int tail = whole < BLOCK ? slab.rest : 0, total = whole + (tail > 0);
     $reads
     ft_map_block(out0_block, of, out0_offset, first, total$blocks);
-    ft_write_block<LANES>(out0, out0_block, out0_offset, first, whole, tail);
+    ft_write_port<LANES>(out0, out0_block, out0_offset, first, whole, tail);
 }

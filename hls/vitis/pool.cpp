@@ -229,12 +229,9 @@ items:
 static void run(FT_E *out, long *places, const beat *in, ft_pool p, int first, int end)
 {
 #pragma HLS DATAFLOW
-    hls::stream<beat> strip_fifo("strip");
-    hls::stream<values> values_fifo("values");
-    hls::stream<positions> places_fifo("places");
-#pragma HLS STREAM variable=strip_fifo depth=64
-#pragma HLS STREAM variable=values_fifo depth=32
-#pragma HLS STREAM variable=places_fifo depth=32
+    hls::stream<beat, 64> strip_fifo("strip");
+    hls::stream<values, 32> values_fifo("values");
+    hls::stream<positions, 32> places_fifo("places");
     read(in, strip_fifo, p, first, end);
     fold(strip_fifo, values_fifo, places_fifo, p, first, end);
     store(out, places, values_fifo, places_fifo, p, first, end);

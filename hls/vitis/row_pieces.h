@@ -198,6 +198,16 @@ static inline void ft_load_window(ft_beat_window<V> &beats, const ft_read_step &
     beats.waiting = got;
 }
 
+template <typename V> static void ft_forward_beats(hls::stream<V> &from, hls::stream<V> &to, int count)
+{
+forward_beats:
+    for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        to.write(from.read());
+    }
+}
+
 // Shifts each piece of input INPUT to the first lane; beats of whole rows pass unchanged.
 template <int LANES, int INPUT, typename T, int INPUTS>
 static void ft_align_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to,
@@ -206,12 +216,7 @@ static void ft_align_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::strea
     typedef hls::vector<T, LANES> V;
     if (!inputs.reads[INPUT]) return;
     if (!rows.pieces) {
-    forward_beats:
-        for (int v = 0; v < count; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-            to.write(from.read());
-        }
+        ft_forward_beats(from, to, count);
         return;
     }
     const bool single = inputs.singles[INPUT];
@@ -265,12 +270,7 @@ static void ft_pack_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::stream
 {
     typedef hls::vector<T, LANES> V;
     if (!rows.pieces) {
-    forward_beats:
-        for (int v = 0; v < count; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-            to.write(from.read());
-        }
+        ft_forward_beats(from, to, count);
         return;
     }
     ft_piece_cursor piece = {(int)(rows.first % rows.length), rows.count};
@@ -296,6 +296,6 @@ static void ft_write_rows(V *port, hls::stream<V> &from, long offset, const ft_r
     if (rows.pieces) {
         ft_write_port<LANES>(port, from, offset, first, count, (int)(rows.count % LANES));
     } else {
-        ft_write_runs<LANES>(port, from, offset, runs, first, count);
+        ft_write_runs<LANES>(port, from, offset, runs, 1, first, count);
     }
 }

@@ -7,8 +7,7 @@ static void run(
     int dims, int inner, int first, int count, const ft_runs<MAX_DIMS> &runs, int apart)
 {
 #pragma HLS DATAFLOW
-    hls::stream<$element> results("results");
-#pragma HLS STREAM variable=results depth=32
+    hls::stream<$element, 32> results("results");
     walk(results, $walk_names, $walk, first, count);
-    ft_write_elements(out0, results, out0_offset, runs, apart, first, count);
+    ft_write_runs<1>(out0, results, out0_offset, runs, apart, first, count);
 }

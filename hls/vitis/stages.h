@@ -50,10 +50,15 @@ template <typename V> static inline V ft_read_if(hls::stream<V> &from, bool read
     return v;
 }
 
+// Beat v of a FIFO, or of a block in local memory, which ft_read_port fills and ft_write_port empties.
+template <typename V> static inline void ft_give_beat(hls::stream<V> &to, int, const V &beat) { to.write(beat); }
+template <typename V> static inline void ft_give_beat(V *to, int v, const V &beat) { to[v] = beat; }
+template <typename V> static inline V ft_take_beat(hls::stream<V> &from, int) { return from.read(); }
+template <typename V> static inline V ft_take_beat(const V *from, int v) { return from[v]; }
+
 // Reads `count` beats of input INPUT from beat `first` on, counted from element `offset`.
-template <int LANES, int INPUT, typename V, int INPUTS>
-static void ft_read_port(
-    const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset, int first, int count)
+template <int LANES, int INPUT, typename V, typename To, int INPUTS>
+static void ft_read_port(const V *port, To &to, ft_input_use<INPUTS> inputs, long offset, int first, int count)
 {
     static_assert(sizeof(V) <= 64, "a port is at most 512 bits wide");
     if (!inputs.reads[INPUT]) return;
@@ -64,7 +69,7 @@ static void ft_read_port(
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-            to.write(one);
+            ft_give_beat(to, v, one);
         }
     } else {
         const V *from = port + (offset / LANES + first);
@@ -72,26 +77,26 @@ static void ft_read_port(
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-            to.write(from[v]);
+            ft_give_beat(to, v, from[v]);
         }
     }
 }
 
 // Writes `count` beats and then `rest` elements, less than a beat. The rest of their beat belongs to another
 // tensor, so that beat is read, changed and written back.
-template <int LANES, typename V>
-static void ft_write_port(V *port, hls::stream<V> &from, long offset, int first, int count, int rest)
+template <int LANES, typename V, typename From>
+static void ft_write_port(V *port, From &from, long offset, int first, int count, int rest)
 {
     V *to = port + (offset / LANES + first);
 write:
     for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        to[v] = from.read();
+        to[v] = ft_take_beat(from, v);
     }
     if (rest > 0) {
         V last = to[count];
-        ft_merge_lanes(last, from.read(), rest);
+        ft_merge_lanes(last, ft_take_beat(from, count), rest);
         to[count] = last;
     }
 }
@@ -108,46 +113,4 @@ static inline V ft_read_beat(const V *port, ft_input_use<INPUTS> inputs, long of
         v = port[offset / LANES + beat];
     }
     return v;
-}
-
-// Like ft_read_port and ft_write_port, between a port and a block in local memory.
-template <int LANES, int INPUT, typename V, int INPUTS>
-static void ft_read_block(
-    const V *port, V *block, ft_input_use<INPUTS> inputs, long offset, int first, int count)
-{
-    if (!inputs.reads[INPUT]) return;
-    if (inputs.singles[INPUT]) {
-        V one;
-        ft_broadcast_lane(one, port[offset / LANES], (int)(offset % LANES));
-    repeat_beat:
-        for (int v = 0; v < count; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-            block[v] = one;
-        }
-    } else {
-        const V *from = port + (offset / LANES + first);
-    read:
-        for (int v = 0; v < count; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-            block[v] = from[v];
-        }
-    }
-}
-template <int LANES, typename V>
-static void ft_write_block(V *port, const V *block, long offset, int first, int count, int rest)
-{
-    V *to = port + (offset / LANES + first);
-write:
-    for (int v = 0; v < count; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-        to[v] = block[v];
-    }
-    if (rest > 0) {
-        V last = to[count];
-        ft_merge_lanes(last, block[count], rest);
-        to[count] = last;
-    }
 }

@@ -264,25 +264,14 @@ static void run(
     long out_first, long x_first)
 {
 #pragma HLS DATAFLOW
-    hls::stream<beat> line("line"), aligned("aligned"), rows("rows"), kept("kept");
-    hls::stream<beat> normalized("normalized"), packed("packed");
-    hls::stream<FT_T> first_states("first_states"), second_states("second_states");
-    hls::stream<FT_T> middles("middles"), scales("scales"), written_middles("written_middles"), written_scales("written_scales");
+    hls::stream<beat, 32> line("line"), aligned("aligned");
+    hls::stream<beat, 512> rows("rows"), kept("kept");  // a row, and the beats that arrive until its states are combined
+    hls::stream<beat, 32> normalized("normalized"), packed("packed");
+    hls::stream<FT_T, 32> first_states("first_states"), second_states("second_states");
+    // As many as short rows in flight.
+    hls::stream<FT_T, 64> middles("middles"), scales("scales"), written_scales("written_scales");
+    hls::stream<FT_T, 128> written_middles("written_middles");
     const long count = (long)p.rows * p.n;
-// Depth: a row, and the beats that arrive until its states are combined.
-#pragma HLS STREAM variable=rows depth=512
-#pragma HLS STREAM variable=kept depth=512
-#pragma HLS STREAM variable=line depth=32
-#pragma HLS STREAM variable=aligned depth=32
-#pragma HLS STREAM variable=normalized depth=32
-#pragma HLS STREAM variable=packed depth=32
-#pragma HLS STREAM variable=first_states depth=32
-#pragma HLS STREAM variable=second_states depth=32
-// Depth: the number of short rows in flight.
-#pragma HLS STREAM variable=middles depth=64
-#pragma HLS STREAM variable=scales depth=64
-#pragma HLS STREAM variable=written_middles depth=128
-#pragma HLS STREAM variable=written_scales depth=64
     read(x, line, x_first, count);
     align(line, aligned, p, x_first);
     fold_values(aligned, rows, first_states, p);

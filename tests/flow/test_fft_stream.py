@@ -79,7 +79,7 @@ def test_model_counts_the_rows_in_the_pipeline() -> None:
         trips = [{x.name: x.trips for x in FftStream().loops(launch, k, False)} for k in range(4)]
         behind = (6 + 1) * (pace * 16 + 32)
         assert [x["butterflies"] for x in trips] == [pace * 32 * turns + behind for turns in (1, 2, 1, 2)]
-        assert [x["beats"] for x in trips] == [8, 12, 8, 12]
+        assert [x["write_beats"] for x in trips] == [8, 12, 8, 12]
         leaves = FftStream().traffic(launch, False)[0]
         assert (leaves.burst, leaves.short) == (0, False)
     moved = {a.name: a.nbytes for a in FftStream().traffic(launch, False)}

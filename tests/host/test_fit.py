@@ -193,4 +193,4 @@ def test_compact_kernel_reads_operands_in_turn() -> None:
     for structure in ("loop", group.moves):
         launch = KernelLaunch(group.members[0], 1, 0, geometry, structure)
         intervals[structure] = {loop.name: loop.interval for loop in loops(launch, 0)}
-    assert intervals == {"loop": {"elements": 1, "contiguous": 1}, "compact": {"elements": 2, "contiguous": 1}}
+    assert intervals == {"loop": {"elements": 1, "write": 1}, "compact": {"elements": 2, "write": 1}}

@@ -314,7 +314,7 @@ class Rows(OpSkeleton):
         if key.outs[0].kind == LOCATED or launch.structure == SCATTERS:
             return [walk]
         # A write burst is acknowledged before the next run begins.
-        name = "contiguous" if g.inner_strides[0] == 1 else "strided"
+        name = "write" if g.inner_strides[0] == 1 else "strided"
         run_count = entries if g.ordered else g.runs(0, 1).started(first, last)
         stage = "walk" if g.ordered else "write_results"
         return [walk, PipelinedLoop(name, last - first, run_count, halves, True, False, stage)]

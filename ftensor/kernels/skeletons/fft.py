@@ -377,7 +377,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
             PipelinedLoop("roots", table[0], 1, roots, computes=False, stage="rows"),
             PipelinedLoop("factors", table[1], factors, own, computes=False, stage="rows"),
             PipelinedLoop("butterflies", trips, min(trips, 1), reads=False, stage="rows"),
-            PipelinedLoop("beats", beats, min(beats, 1), reads=False, computes=False, stage="store"),
+            PipelinedLoop("write_beats", beats, min(beats, 1), reads=False, computes=False, stage="store"),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

@@ -36,15 +36,9 @@ from ..stage_text import StageText, Values, Words, element_functions
 from ..transform_steps import FEW, TransformSteps
 from .member import head
 
-# Number of constants that each function takes as arguments; the others follow from the beat's type.
-_PASSED = {"crossed": 1, "lane_butterflies": 1, "sorted": 2}
-
 
 class OpenCLSteps(TransformSteps):
-    """Steps as functions of hls/intel/transform.cl, which the compiler inlines."""
-
-    def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
-        return f"ft_{word}({', '.join([*arguments, *map(str, constants[: _PASSED.get(word, 0)])])})"
+    """Memories of a transform in OpenCL C."""
 
     def halves(self, name: str, delay: int) -> None:
         """Declares the delay memory of an exchange of halves: `delay` beats. Each iteration reads a
@@ -162,10 +156,21 @@ class _ChannelText(StageText):
             variable = counter.split()[1]
             return [*values.get("apart", ()), f"for ({counter} = 0; {variable} < {count}; {variable}++) {{"]
 
+        def span(_: str, ends: str) -> list[str]:
+            begin, end = ends.split(", ")
+            return [f"for (long v = {begin}; v < {end}; v++) {{"]
+
         head = f"FT_KERNEL void {values['name']}({values['parameters']})"
         each_lane = ["FT_UNROLL", "for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {"]
         slab = [f"    {line}" for line in (*self.slab, *values.get("offset", ()))]
-        words: Words = {"FT_STAGE": lambda: [head, "{", *slab], "FT_LOOP": loop, "FT_EACH_LANE": lambda: each_lane}
+        words: Words = {
+            "FT_STAGE": lambda: [head, "{", *slab],
+            "FT_LOOP": loop,
+            "FT_EACH_LANE": lambda: each_lane,
+            "FT_SPAN": span,
+            "FT_INLINE": list,
+            "FT_REGISTERS": lambda _: [],
+        }
         if "beat" not in values:
             return words
         beat, c_type, taken = values["beat"], values["type"], values["from"]
@@ -209,16 +214,11 @@ class _ChannelText(StageText):
                     f"channel {self.fifo_type(f.value)} {self._channel(f)} __attribute__((depth({_depth(f)})));"
                     for f in self.stages.fifos
                 ],
-                "parts": self._parts(),
+                "parts": [*self.transforms(), *(source.kernel_file("taps.h") for _ in key.filters[:1])],
                 "stages": "\n".join(texts),
             },
         )
         return f"{head(1, _function_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
-
-    def _parts(self) -> list[str]:
-        beats = [self.vector(value_type(u.compute)) for u in self.key.transforms[:1]]
-        parts = [fill("intel/transform.cl", {"beat": beat}) for beat in beats]
-        return parts + [fill("intel/filter.cl", {}) for _ in self.key.filters[:1]]
 
     def _stage(self, k: int, stage: DataflowStage) -> str:
         record = self.records[k]
@@ -232,7 +232,7 @@ class _ChannelText(StageText):
         if stage.kind == TRANSFORM and not cast("RowTransform", self.key.calls[stage.calls[0]].function).half:
             return self.fill("transform", {**head, **self.transformed(k, stage)})
         if stage.kind == FILTER and self.stages.filter_schedule(stage).is_even:
-            return self._filters(k, stage, head)
+            return self.fill("filter", {**head, **self.filtered(k, stage, "(rows > 0 ? {} : 0)")[0]})
         if stage.kind == LOOP:
             return self.fill("scan", {**head, **self.looped(k, stage)})
         raise no_stage_for_intel(stage.name)
@@ -266,37 +266,6 @@ class _ChannelText(StageText):
                 "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
                 "count": f"(rows > 0 ? {moved['count']} : 0)",
-            },
-        )
-
-    def _filters(self, k: int, stage: DataflowStage, head: dict[str, str]) -> str:
-        """Returns a kernel that filters rows."""
-        schedule, texts = self.stages.filter_schedule(stage), self.filtered(k, stage)
-        function, sample, tap = schedule.row_filter, texts["type"], texts["tap"]
-        signal, taps = self.filter_fifos(k, stage)
-        kinds = ("tap_complex" if tap != "float" else "tap_real") if sample != "float" else "tap_float"
-        return self.fill(
-            "filter",
-            {
-                **head,
-                **texts,
-                "count": str(function.taps),
-                "places": str(schedule.places),
-                "stride": str(function.stride),
-                "step": str(schedule.step),
-                "phases": str(schedule.phases),
-                "results": str(schedule.results),
-                "delay": str(schedule.delay),
-                "first": str(schedule.first),
-                "line": str(schedule.line),
-                "ahead": str(schedule.first + function.before),
-                "product": f"ft_{kinds}_product",
-                "sum": f"ft_tap_sum_{'complex' if sample != 'float' else 'float'}",
-                "plain": f"ft_plain_zero_{'complex' if sample != 'float' else 'float'}",
-                "packed": self.vector(sample),
-                "read": self.take(signal),
-                "read_tap": self.take(taps),
-                "writes": [self.give(f, "packed") for _, some in self.outputs(k, stage) for f in some],
             },
         )
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from ...kernels import fused
 from ...kernels.linked_keys import BEGIN, StageKey
-from ...kernels.staged import FOLD, StagedKey
+from ...kernels.staged import FOLD, TRANSFORM, StagedKey
 from ...terminal import counted
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
@@ -25,6 +25,8 @@ def source(group: KernelGroup) -> str:
     text, calls, fifos = "", list[str](), list[str]()
     if key.kind != BEGIN:
         text, calls, fifos = stages.stage(key.stage_index, key.stage)
+    if key.kind == TRANSFORM:
+        text = "\n".join([*stages.transforms(), text])
     if key.kind == FOLD:
         text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_region_call(key)]
     if key.kind == BEGIN:

@@ -97,7 +97,7 @@ def _burst(group: KernelGroup, names: Sequence[str]) -> Values:
         "block": str(block_beats(widest, group.lanes)),
         "buffers": [f"{n}_beat {n}_block[BLOCK];" for n in names],
         "reads": [
-            f"ft_read_block<LANES, {k}>({n}, {n}_block, inputs, {n}_offset, first, total);"
+            f"ft_read_port<LANES, {k}>({n}, {n}_block, inputs, {n}_offset, first, total);"
             for k, n in enumerate(names[1:])
         ],
         "blocks": "".join(f", {n}_block" for n in names[1:]),

@@ -38,10 +38,7 @@ from .text import file_settings, fill
 
 
 class HlsSteps(TransformSteps):
-    """Steps as functions of hls/vitis/transform.h; constants are template arguments."""
-
-    def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
-        return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(arguments)})"
+    """Memories of a transform in HLS C++."""
 
     def halves(self, name: str, delay: int) -> None:
         """Declares the delay memory of an exchange of halves: `delay` beats, one bank for each
@@ -115,8 +112,8 @@ class Text(StageText):
         def span(label: str, ends: str) -> list[str]:
             begin, end = ends.split(", ")
             head = f"for (long v = {begin}; v < {end}; v++) {{"
-            bounds = "#pragma HLS LOOP_TRIPCOUNT min=0 max=65536"
-            return [f"{name}_{label}:", head, "#pragma HLS PIPELINE II=1", bounds]
+            bounds = [] if end.isdigit() else ["#pragma HLS LOOP_TRIPCOUNT min=0 max=65536"]
+            return [f"{name}_{label}:", head, "#pragma HLS PIPELINE II=1", *bounds]
 
         each_lane = ["for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {"]
         words: Words = {
@@ -124,6 +121,9 @@ class Text(StageText):
             "FT_LOOP": loop,
             "FT_SPAN": span,
             "FT_EACH_LANE": lambda: each_lane,
+            "FT_INLINE": lambda: ["#pragma HLS INLINE"],
+            "FT_UNROLL": list,
+            "FT_REGISTERS": lambda array: [f"#pragma HLS ARRAY_PARTITION variable={array} complete"],
         }
         if "beat" not in values:
             return words
@@ -157,7 +157,7 @@ class Text(StageText):
         if REFLECTED in {p.kind for p in key.ins} or key.scatters:
             scalars, passed = [*scalars, "int first", "int total"], [*passed, "begin", "n"]
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
-        texts, calls, more = [], [], []
+        texts, calls, more = self.transforms(), [], []
         for k, stage in enumerate(self.stages.stages):
             text, stage_calls, stage_fifos = self.stage(k, stage)
             texts.append(text)
@@ -248,6 +248,8 @@ class Text(StageText):
             "take": _from_port(f"got{lane}", port.dtype, element),
             "give": _to_port(f"w{lane}", port.dtype, element),
             "start": "0",
+            "size": f"PERIOD * {moved['beats']}",
+            "comment": "its PERIOD rows again and again",
             "fetches": "turn == 0",
             "open": [] if reflected else [f"const {beat} *from = port + offset / LANES;", "long next = 0;"],
             "fetch": ["got = signal.read();" if reflected else "got = from[next++];"],
@@ -390,23 +392,11 @@ class Text(StageText):
 
     def _filters(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that filters rows."""
-        schedule, texts = self.stages.filter_schedule(stage), self.filtered(k, stage)
-        function, (signal, taps) = schedule.row_filter, self.filter_fifos(k, stage)
-        out = [f for _, some in self.outputs(k, stage) for f in some]
-        constants = (texts["type"], texts["tap"], "LANES", function.taps, function.stride, function.before)
-        texts |= {"constants": ", ".join(map(str, constants)), "entering": f"{stage.name}_taps", "taps": taps.name}
-        text = self.fill(
-            "filter" if schedule.is_even else "decimate",
-            {
-                **texts,
-                "head": kernel_source.fill("vitis/staged_filter_head.cpp", texts).splitlines(),
-                "name": stage.name,
-                "parameters": f"{self.streams([signal, taps, *out])}, int rows",
-                "from": signal.name,
-                "writes": [self.give(f, "w") for f in out],
-            },
-        )
-        return text, [self._call(stage.name, [f.name for f in (signal, taps, *out)], stage)], []
+        values, fifos = self.filtered(k, stage, "{}")
+        is_even = self.stages.filter_schedule(stage).is_even
+        head = {"name": stage.name, "parameters": f"{self.streams(fifos)}, int rows"}
+        text = self.fill("filter" if is_even else "decimate", {**values, **head})
+        return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
 
     def _scalars_of(self, stage: DataflowStage) -> list[tuple[str, str]]:
         """Returns the (C type, name) of the scalars that a stage uses."""
@@ -448,8 +438,7 @@ def _to_port(text: str, dtype: dtype, element: str) -> str:
 
 def headers(key: StagedKey) -> list[str]:
     """Returns the include lines that stages need besides the common ones."""
-    includes = ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]]
-    return includes + ['#include "ftensor/vitis/filter.h"' for _ in key.filters[:1]]
+    return ['#include "ftensor/taps.h"' for _ in key.filters[:1]]
 
 
 def namespaced_functions(key: fused.FusedKey) -> list[str]:

@@ -148,14 +148,7 @@ def masks(name: str, rows: Sequence[Sequence[bool]], comment: str) -> tuple[list
 
 def fifos(types: Mapping[str, str]) -> list[str]:
     """Returns declarations of FIFOs between dataflow stages; `types` maps names to element types."""
-    return [
-        line
-        for name, c_type in types.items()
-        for line in (
-            f'hls::stream<{c_type}> {name}("{name}");',
-            f"#pragma HLS STREAM variable={name} depth={FIFO_DEPTH}",
-        )
-    ]
+    return [f'hls::stream<{c_type}, {FIFO_DEPTH}> {name}("{name}");' for name, c_type in types.items()]
 
 
 def function(head: str, lines: Sequence[str]) -> list[str]:

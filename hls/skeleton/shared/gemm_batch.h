@@ -1,4 +1,4 @@
-int rest = item / column_blocks / row_blocks;
+// Adds the offsets of item `rest` of a batch, whose last dim is innermost.
 for (int d = dims - 1; d >= 0; d--) {
     const int k = rest % (int)shape[d];
     rest /= (int)shape[d];

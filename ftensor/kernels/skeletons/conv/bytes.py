@@ -74,10 +74,8 @@ class ConvBytes(_Bytes, Conv):
             "rows": "32",
             "items": "items_gather",
             "fifos": [
-                'hls::stream<ft_tile> items_gather("items_gather");',
-                'hls::stream<out_beat> out_fifo("results");',
-                "#pragma HLS STREAM variable=items_gather depth=4",
-                "#pragma HLS STREAM variable=out_fifo depth=64",
+                'hls::stream<ft_tile, 4> items_gather("items_gather");',
+                'hls::stream<out_beat, 64> out_fifo("results");',
             ],
             "stages": [
                 "gather(items_gather, row_fifo, items_store, out_fifo, count, g);",
@@ -223,10 +221,7 @@ class ConvBytesPack(_Bytes, ConvPack):
             "operand": "weight_beats",
             "bias_offset": "0",
             "more": "weights_fifo",
-            "fifos": [
-                'hls::stream<in_beat> weights_fifo("weights");',
-                "#pragma HLS STREAM variable=weights_fifo depth=32",
-            ],
+            "fifos": ['hls::stream<in_beat, 32> weights_fifo("weights");'],
             "stages": ["read_weights(weight_beats, weights_fifo, q);"],
         }
 

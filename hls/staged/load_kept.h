@@ -1,4 +1,4 @@
-// Input $port, $comment: read once into local memory.
+// Input $port, $comment: read once, and kept in local memory.
 FT_STAGE {
     FT_BASE
     $beat kept[$size];
