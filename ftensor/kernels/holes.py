@@ -32,8 +32,7 @@ def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     and inner stride inner_strides[operand]; otherwise each operand is one contiguous run or one element.
     """
     ins = [(f"in_{OPERAND_NAMES[k]}", p) for k, p in _pointer_ins(key)]
-    more = ["bad"] if indices(key) else []
-    common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, rows, more)
+    common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, rows)
     for part in reads:
         reads[part] = _located_last(key, reads[part])
     finish = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
@@ -63,21 +62,17 @@ def memory_holes(
     outs: Sequence[Port],
     ins: Sequence[tuple[str, Port]],
     rows: bool,
-    more: Sequence[str] = (),
 ) -> tuple[dict[str, list[str]], list[str], dict[bool, list[str]], dict[bool, list[str]]]:
     """Returns (the macros of a kernel with these outputs and named inputs in memory, the lines that
     declare the results, the reading lines, the writing lines).
 
     The reading and writing lines are dicts: False for whole vectors, True for partial vectors.
-    `more` are further ports.
     """
     ports = {f"out{k}": p for k, p in enumerate(outs)} | dict(ins)
     pointers = list(ports)
-    ported = [*pointers, *more, *(["g"] if rows else [])]
     common = {
         "FT_NAME": [entry],
         "FT_PARAMS": [", ".join(f"{c}{name}" for _, c, name in params)],
-        "FT_PORTS": [f"FT_PORT({name}, gmem{k})" for k, name in enumerate(ported)],
         "FT_SETUP": [_shift(name, ports[name]) for name in pointers],
         "FT_OPERANDS": [str(len(pointers))],
         "FT_OUTPUTS": [str(len(outs))],

@@ -21,7 +21,6 @@
 
 #define FT_GLOBAL __global
 // What HLS C++ is told of loops and memories; here only unrolling.
-#define FT_PORT(name, bundle)
 #define FT_PIPELINE
 #define FT_PIPELINE_EVERY(n)
 #define FT_LOOP(name)

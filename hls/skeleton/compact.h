@@ -4,9 +4,6 @@
 FT_KERNEL void FT_NAME(FT_GLOBAL const uchar *mask, FT_GLOBAL long *out, FT_GLOBAL const long *starts,
                        long mask_offset, long first, int n, int count FT_UNIT_PARAMS)
 {
-    FT_PORT(mask, gmem0)
-    FT_PORT(out, gmem1)
-    FT_PORT(starts, gmem2)
     const int begin = ft_slab(n, FT_UNIT, FT_UNITS), end = ft_slab(n, FT_UNIT + 1, FT_UNITS);
     mask += mask_offset;
     if (count) {

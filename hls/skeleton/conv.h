@@ -42,10 +42,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *planes, FT_GLOBAL const FT_T *panels, long out_offset,
     long planes_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(planes, gmem1)
-    FT_PORT(panels, gmem2)
-    FT_PORT(g, gmem3)
     const int items = G_ITEMS(g), filter_panels = G_PANELS(g), groups = G_GROUPS(g), tiles = G_TILES(g);
     const int positions = G_POSITIONS(g), pitch = G_PITCH(g), width = G_WIDTH(g), middle = G_MIDDLE(g), high = G_HIGH(g);
     const int filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g), most = G_MOST(g), dims = G_DIMS(g);

@@ -5,11 +5,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *planes, FT_GLOBAL FT_T *panels, FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *weight, long x_offset,
     long weight_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(planes, gmem0)
-    FT_PORT(panels, gmem1)
-    FT_PORT(x, gmem2)
-    FT_PORT(weight, gmem3)
-    FT_PORT(g, gmem4)
     const int rows = G_ROWS(g), channels = G_CHANNELS(g), all = G_BATCH(g) * channels, turned = G_FLIP(g) ? 0x80 : 0;
     const int deep = (int)G_PART_DEEP(g), high = (int)G_PART_HIGH(g), wide = (int)G_PART_WIDE(g), taps = G_TAP_COUNT(g);
     const FT_T zero = (FT_T)G_ZERO(g);

@@ -116,12 +116,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const FT_E *bias, long x_offset, long weight_offset, long bias_offset,
     FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(planes, gmem0)
-    FT_PORT(panels, gmem1)
-    FT_PORT(x, gmem2)
-    FT_PORT(weight, gmem3)
-    FT_PORT(bias, gmem4)
-    FT_PORT(g, gmem5)
     const int rows = G_ROWS(g), all = G_CHANNELS(g), blocks = (all + FT_CHANNELS - 1) / FT_CHANNELS;
     const int filter_panels = G_PANELS(g), filters = G_FILTERS(g), channels = G_OWN(g), taps = G_TAP_COUNT(g), some = G_SOME(g);
     const int chunks = (channels + some - 1) / some, of_planes = G_BATCH(g) * rows * blocks;

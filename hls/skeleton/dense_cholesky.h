@@ -4,8 +4,6 @@
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, long info_offset, int items, int n,
                        int lead, long step FT_UNIT_PARAMS)
 {
-    FT_PORT(a, gmem0)
-    FT_PORT(info, gmem1)
 #if FT_LOCAL_ELEMENTS
     ft_one held[FT_LOCAL_ELEMENTS], column[FT_ROWS];
     int failures[FT_GROUP];

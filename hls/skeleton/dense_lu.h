@@ -7,9 +7,6 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
                        long pivots_offset, long info_offset, int items, int m, int n, int lead, long step
                        FT_UNIT_PARAMS)
 {
-    FT_PORT(a, gmem0)
-    FT_PORT(pivots, gmem1)
-    FT_PORT(info, gmem2)
     const int count = m < n ? m : n;
 #if FT_LOCAL_ELEMENTS
     ft_one held[FT_LOCAL_ELEMENTS], column[FT_ROWS];

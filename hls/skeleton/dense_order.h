@@ -4,8 +4,6 @@
 FT_KERNEL void FT_NAME(FT_GLOBAL const int *pivots, FT_GLOBAL long *order, long pivots_offset, long order_offset,
                        int items, int m, int count FT_UNIT_PARAMS)
 {
-    FT_PORT(pivots, gmem0)
-    FT_PORT(order, gmem1)
 #if FT_LOCAL_ELEMENTS
     int held[FT_ROWS];
     if (m <= FT_ROWS) {

@@ -3,8 +3,6 @@
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *tau, long a_offset, long tau_offset, int items, int m,
                        int n, int lead, long step FT_UNIT_PARAMS)
 {
-    FT_PORT(a, gmem0)
-    FT_PORT(tau, gmem1)
     const int count = m < n ? m : n;
     FT_FOR_SLAB(item, items)
     {

@@ -4,9 +4,6 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL const FT_T *tau, FT_GL
                        long tau_offset, long c_offset, int items, int m, int k, int count, int a_lead, int c_lead,
                        long a_step, long c_step, int adjoint FT_UNIT_PARAMS)
 {
-    FT_PORT(a, gmem0)
-    FT_PORT(tau, gmem1)
-    FT_PORT(c, gmem2)
     FT_FOR_SLAB(item, items)
     {
         const int matrix = item / k;

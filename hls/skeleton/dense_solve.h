@@ -7,8 +7,6 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
                        int k, int a_lead, int b_lead, long a_step, long b_step, int upper, int turned, int unit
                        FT_UNIT_PARAMS)
 {
-    FT_PORT(a, gmem0)
-    FT_PORT(b, gmem1)
 #if FT_LOCAL_ELEMENTS
     ft_one held[FT_LOCAL_ELEMENTS], columns[FT_ROWS];
     if ((long)n * n <= FT_LOCAL_ELEMENTS) {

@@ -9,11 +9,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, FT_GLOBAL FT_T *scratch,
     long out_offset, long in_offset, FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(in, gmem1)
-    FT_PORT(table, gmem2)
-    FT_PORT(scratch, gmem3)
-    FT_PORT(g, gmem4)
     const int items = G_ITEMS(g), pieces = G_PIECES(g), dims = G_DIMS(g), stages = G_STAGE_COUNT(g);
     FT_GLOBAL FT_T *mine = scratch + G_WORK(g) * FT_UNIT;
     FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ(g), *written = G_WRITTEN(g);

@@ -276,10 +276,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, long out_offset, long in_offset,
     FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(in, gmem1)
-    FT_PORT(table, gmem2)
-    FT_PORT(g, gmem3)
     const int rows = G_ROWS(g), come = G_COME(g), leave = G_LEAVE(g);
     const long in_step = G_READ_STEP(g), in_row = G_READ_ROW(g), out_step = G_WRITTEN_STEP(g), out_row = G_WRITTEN_ROW(g);
     const int in_line = in_step == 1 && ((in_offset | in_row) & 1) == 0;

@@ -256,11 +256,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias,
     long out_offset, long in_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(in, gmem1)
-    FT_PORT(weight, gmem2)
-    FT_PORT(bias, gmem3)
-    FT_PORT(g, gmem4)
     const int items = G_ITEMS(g), parts = FT_PARTS == 2 ? G_PARTS(g) : 1;
     const ft_fir f = {
         parts, G_BLOCKS(g), G_BLOCK(g), G_GROUPS(g), G_FILTERS(g), G_SAMPLES(g), G_COUNT(g), G_TAPS(g), G_DILATION(g),

@@ -9,11 +9,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const FT_E *added, long out_offset, long added_offset, FT_NUMBER_PARAMS,
     FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(a_panels, gmem1)
-    FT_PORT(b_panels, gmem2)
-    FT_PORT(added, gmem3)
-    FT_PORT(g, gmem4)
     const int items = G_ITEMS(g), row_panels = G_ROW_BLOCKS(g), column_panels = G_COLUMN_BLOCKS(g), most = G_MOST(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g);
     const int blocks = (row_panels + most - 1) / most;

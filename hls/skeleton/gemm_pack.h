@@ -48,11 +48,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *a_panels, FT_GLOBAL FT_T *b_panels, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b,
     long a_offset, long b_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(a_panels, gmem0)
-    FT_PORT(b_panels, gmem1)
-    FT_PORT(a, gmem2)
-    FT_PORT(b, gmem3)
-    FT_PORT(g, gmem4)
     FT_GLOBAL const long *first = G_A(g), *other = G_B(g);
     const int depth = S_DEPTH(first), chunks = (depth + FT_DEPTH_CHUNK - 1) / FT_DEPTH_CHUNK;
     const int of_a = S_PANELS(first) * S_MATRICES(first) * chunks;

@@ -4,10 +4,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *values, FT_GLOBAL long *places, FT_GLOBAL const FT_E *from, long values_offset,
     long places_offset, long from_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORT(values, gmem0)
-    FT_PORT(places, gmem1)
-    FT_PORT(from, gmem2)
-    FT_PORT(g, gmem3)
     FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const ft_spot s = ft_windows(g, item);

@@ -4,10 +4,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *input_grad, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *places, long input_grad_offset,
     long grad_offset, long places_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORT(input_grad, gmem0)
-    FT_PORT(grad, gmem1)
-    FT_PORT(places, gmem2)
-    FT_PORT(g, gmem3)
     FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const ft_spot s = ft_windows(g, item);

@@ -15,13 +15,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const FT_E *weight, FT_GLOBAL long *bad, long out_offset, long total_offset, long x_offset,
     long target_offset, long weight_offset, long ignored, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(total, gmem1)
-    FT_PORT(x, gmem2)
-    FT_PORT(target, gmem3)
-    FT_PORT(weight, gmem4)
-    FT_PORT(bad, gmem5)
-    FT_PORT(g, gmem6)
     const int n = G_ITEMS(g), classes = G_CLASSES(g), inner = G_INNER(g), weighted = G_WEIGHTED(g), kind = G_KIND(g);
     FT_SUM sum = 0, weights = 0;
     FT_FOR_SLAB(i, n)

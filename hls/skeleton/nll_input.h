@@ -6,12 +6,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const FT_E *total, long out_offset, long grad_offset, long target_offset, long weight_offset,
     long total_offset, long ignored, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(grad, gmem1)
-    FT_PORT(target, gmem2)
-    FT_PORT(weight, gmem3)
-    FT_PORT(total, gmem4)
-    FT_PORT(g, gmem5)
     const int samples = G_ITEMS(g), classes = G_CLASSES(g), inner = G_INNER(g);
     const int weighted = G_WEIGHTED(g), each = G_KIND(g), mean = G_MEAN(g);
     const int begin = ft_slab(samples, FT_UNIT, FT_UNITS), end = ft_slab(samples, FT_UNIT + 1, FT_UNITS);

@@ -13,10 +13,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, long out_offset, long places_offset, long in_offset,
     FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(places, gmem1)
-    FT_PORT(in, gmem2)
-    FT_PORT(g, gmem3)
     const int mean = G_MEAN(g), wants = G_PLACES(g), high = G_INPUT_HIGH(g), wide = G_INPUT_WIDE(g);
     const int out_high = G_OUT_HIGH(g), out_wide = G_OUT_WIDE(g), taps_high = G_KERNEL_HIGH(g), taps_wide = G_KERNEL_WIDE(g);
     FT_FOR_SLAB(item, G_ITEMS(g))

@@ -5,7 +5,6 @@
 // does not wait for the one before. Geometry g: FoldGeometry.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORTS
     FT_SETUP
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
     const int chunk = G_CHUNK(g), chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);

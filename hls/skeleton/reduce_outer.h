@@ -8,7 +8,6 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 #define FT_ELEMENT(position) FT_LIFT(position)
 #define FT_PUT(i)
 #define FT_PUT_PART(i, m)
-    FT_PORTS
     FT_SETUP
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
     const int chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);

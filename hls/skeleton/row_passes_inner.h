@@ -5,7 +5,6 @@
 // pass, FT_ROW_READ(i, m) FT_ROW_RESULTS FT_ROW_WRITE(i, m) read, compute and write operands with one element per row.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORTS
     FT_SETUP
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), items = G_ITEMS(g), inner = G_INNER(g);
     const int chunk = G_CHUNK(g), chunks = G_CHUNKS(g), work = G_WORK(g);

@@ -3,7 +3,6 @@
 // elements. Holes: as in map.h, with offsets at[operand] and inner strides inner_strides[operand].
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORTS
     FT_SETUP
     const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
     FT_GLOBAL const int *shape = G_SHAPE(g), *strides = G_STRIDES(g), *inner_strides = G_INNER_STRIDES(g, FT_OPERANDS);

@@ -300,11 +300,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, FT_GLOBAL FT_STATE_TYPE *totals,
     long out_offset, long places_offset, long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(places, gmem1)
-    FT_PORT(in, gmem2)
-    FT_PORT(totals, gmem3)
-    FT_PORT(g, gmem4)
     const int mode = G_MODE(g), items = G_ITEMS(g), parts = G_PARTS(g), part = G_PART(g), n = G_N(g);
     const int blocks = G_BLOCKS(g), columns = G_COLUMNS(g), side = G_SIDE(g), dims = G_DIMS(g);
     const long in_step = G_READ_STEP(g), in_column = G_READ_COLUMN(g);

@@ -5,11 +5,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL long *out, FT_GLOBAL const FT_E *row, FT_GLOBAL const FT_E *values, FT_GLOBAL const long *sorter,
     long out_offset, long row_offset, long values_offset, long sorter_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(row, gmem1)
-    FT_PORT(values, gmem2)
-    FT_PORT(sorter, gmem3)
-    FT_PORT(g, gmem4)
     const int n = G_N(g), each = G_EACH(g), size = G_ROW(g), right = G_RIGHT(g), sorted = G_SORTED(g), halves = G_HALVES(g);
     const long step = G_STEP(g);
     FT_FOR_SLAB(i, n)

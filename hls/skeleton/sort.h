@@ -294,14 +294,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const int *runs_order, FT_GLOBAL FT_B *merged, FT_GLOBAL int *merged_order, long values_offset,
     long indices_offset, long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(values, gmem0)
-    FT_PORT(indices, gmem1)
-    FT_PORT(in, gmem2)
-    FT_PORT(runs, gmem3)
-    FT_PORT(runs_order, gmem4)
-    FT_PORT(merged, gmem5)
-    FT_PORT(merged_order, gmem6)
-    FT_PORT(g, gmem7)
     const int merges = G_MERGES(g), last = G_LAST(g), items = G_ITEMS(g), tiles = G_TILES(g), n = G_N(g);
     const int dims = G_DIMS(g), passes = G_PASSES(g);
     const long tile = G_TILE(g), run = G_RUN(g), in_step = G_READ(g), out_step = G_WRITTEN(g);

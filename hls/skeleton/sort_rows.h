@@ -74,14 +74,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL int *a_order, FT_GLOBAL FT_KEY *b_keys, FT_GLOBAL int *b_order, long values_offset, long indices_offset,
     long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(values, gmem0)
-    FT_PORT(indices, gmem1)
-    FT_PORT(in, gmem2)
-    FT_PORT(a_keys, gmem3)
-    FT_PORT(a_order, gmem4)
-    FT_PORT(b_keys, gmem5)
-    FT_PORT(b_order, gmem6)
-    FT_PORT(g, gmem7)
     const int mode = G_MODE(g), items = G_ITEMS(g), tiles = G_TILES(g), tile = G_TILE(g), n = G_N(g);
     const int run = G_RUN(g), dims = G_DIMS(g);
     const FT_KEY flip = -(FT_KEY)G_DESCENDING(g);

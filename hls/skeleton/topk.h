@@ -5,10 +5,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, long values_offset, long indices_offset,
     long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    FT_PORT(values, gmem0)
-    FT_PORT(indices, gmem1)
-    FT_PORT(in, gmem2)
-    FT_PORT(g, gmem3)
     const int items = G_ITEMS(g), n = G_N(g), many = G_MANY(g), dims = G_DIMS(g);
     const long in_step = G_READ(g), out_step = G_WRITTEN(g);
     const FT_KEY flip = -(FT_KEY)G_DESCENDING(g);

@@ -15,13 +15,6 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const FT_T *bias, long out_offset, long mean_offset, long rstd_offset, long x_offset, long weight_offset,
     long bias_offset, FT_T eps, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(mean, gmem1)
-    FT_PORT(rstd, gmem2)
-    FT_PORT(x, gmem3)
-    FT_PORT(weight, gmem4)
-    FT_PORT(bias, gmem5)
-    FT_PORT(g, gmem6)
     const int op = G_OP(g), n = G_N(g), rows = G_ROWS(g), together = G_TOGETHER(g);
     FT_FOR_SLAB(item, G_ITEMS(g))
     {

@@ -32,8 +32,6 @@ typedef unsigned long ulong;
 
 #define FT_PRAGMA_(x) _Pragma(#x)
 #define FT_PRAGMA(x) FT_PRAGMA_(x)
-#define FT_PORT(name, bundle)                                                                     \
-    FT_PRAGMA(HLS INTERFACE m_axi port = name bundle = bundle offset = slave max_widen_bitwidth = 512)
 #define FT_PIPELINE FT_PRAGMA(HLS PIPELINE II = 1)
 #define FT_PIPELINE_EVERY(n) FT_PRAGMA(HLS PIPELINE II = n)
 #define FT_LOOP(name)  // labels a loop in sources that `ftensor build` writes

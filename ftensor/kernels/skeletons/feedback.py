@@ -176,13 +176,11 @@ class Feedback(Fused, BoardSkeleton[FusedKey]):
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
         ins = fused.input_names(key)
         common, results, reads, writes = memory_holes(key.entry, fused.parameters(key), key.outs, ins, False)
-        ported = [f"FT_PORT(g, gmem{len(key.outs) + len(ins)})"]
         states = len(key.per_row) // 2
         # One lane: partial vectors of one element need no alignment.
         loads, stores = ([line.replace(", m)", ", 1)") for line in lines[True]] for lines in (reads, writes))
         last = [line.replace(f"(w_out{k},", f"(w_in_{k},") for k, line in enumerate(stores[:states])]
         return common | {
-            "FT_PORTS": [*common["FT_PORTS"], *ported],
             "FT_READ_STATES(i)": [line.removeprefix("const ") for line in loads[:states]],
             "FT_READ(i)": loads[states:],
             "FT_RESULTS": results,

@@ -177,10 +177,9 @@ def _include(name: str) -> str:
 
 
 def _split_kernel(text: str) -> tuple[list[str], list[str]]:
-    """Returns the text before a skeleton's kernel, and its body, as HLS C++ without port lines."""
+    """Returns the text before a skeleton's kernel, and its body, as HLS C++."""
     before, kernel = text.split("FT_KERNEL void FT_NAME(", 1)
-    body = _lines(kernel[kernel.index("\n{\n") + 1 :])
-    return _lines(before), [line for line in body if not line.lstrip().startswith("FT_PORT(")]
+    return _lines(before), _lines(kernel[kernel.index("\n{\n") + 1 :])
 
 
 def _kernel(group: KernelGroup, text: str) -> list[str]:

@@ -2,10 +2,6 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *v, FT_GLOBAL FT_T *val
                        long a_offset, long v_offset, long values_offset, long info_offset, int items, int n, int lead,
                        long step, int vectors FT_UNIT_PARAMS)
 {
-    FT_PORT(a, gmem0)
-    FT_PORT(v, gmem1)
-    FT_PORT(values, gmem2)
-    FT_PORT(info, gmem3)
     FT_FOR_SLAB(item, items)
     {
         FT_GLOBAL FT_T *x = FT_AT(a, a_offset + item * step);
