@@ -72,12 +72,16 @@ def _make_sum(name: str) -> Callable[..., Tensor]:
     return function
 
 
+def _check_elements(name: str, x: Tensor, axis: Axis) -> None:
+    """Raises ValueError if the axes have no elements, TypeError for bool and complex numbers."""
+    check(name, "real numeric", x)
+    if 0 in (x.shape[a] for a in axes_of(name, axis, x.ndim)):
+        raise messages.no_elements(name)
+
+
 def _make_extreme(name: str, op: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
-        check(name, "real numeric", x)
-        axes = axes_of(name, axis, x.ndim)
-        if 0 in (x.shape[a] for a in axes):
-            raise messages.no_elements(name)
+        _check_elements(name, x, axis)
         return reduce_axes(op, name, x, axis, keepdims)
 
     return function
@@ -119,10 +123,7 @@ def _make_dispersion(name: str) -> Callable[..., Tensor]:
 
 def _make_argument(name: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Tensor:
-        check(name, "real numeric", x)
-        axes = axes_of(name, axis, x.ndim)
-        if 0 in (x.shape[a] for a in axes):
-            raise messages.no_elements(name)
+        _check_elements(name, x, axis)
         return reduce_axes(name, name, x, axis, keepdims)
 
     return function

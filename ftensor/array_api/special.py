@@ -71,14 +71,6 @@ def _pseudo_huber(delta: Tensor, r: Tensor) -> Tensor:
     return _where(delta < 0, builtins.float("inf"), loss)
 
 
-def _exprel(x: Tensor) -> Tensor:
-    return _where(x == 0, 1.0, _where(x.isposinf(), x, x.expm1() / x))
-
-
-def _zeta(x: Tensor, q: Tensor | None = None) -> Tensor:
-    return op_of("special.zeta")(x, 1.0 if q is None else q)
-
-
 _COMPOSED: dict[str, Callable[..., Tensor]] = {
     "boxcox": lambda x, power: _boxcox(x.log(), power),
     "boxcox1p": lambda x, power: _boxcox(x.log1p(), power),
@@ -86,7 +78,7 @@ _COMPOSED: dict[str, Callable[..., Tensor]] = {
     "inv_boxcox1p": lambda y, power: _unboxed(y, power).expm1(),
     "cosm1": lambda x: (x / 2).sin().square() * -2,
     "exp10": lambda x: 10.0**x,
-    "exprel": _exprel,
+    "exprel": lambda x: _where(x == 0, 1.0, _where(x.isposinf(), x, x.expm1() / x)),
     "gdtr": lambda a, b, x: _gammainc(b, a * x),
     "gdtrc": lambda a, b, x: _gammaincc(b, a * x),
     "huber": _huber,
@@ -94,7 +86,7 @@ _COMPOSED: dict[str, Callable[..., Tensor]] = {
     "pdtr": lambda k, m: _gammaincc(k.floor() + 1, m),
     "pdtrc": lambda k, m: _gammainc(k.floor() + 1, m),
     "pseudo_huber": _pseudo_huber,
-    "zeta": _zeta,
+    "zeta": lambda x, q=None: op_of("special.zeta")(x, 1.0 if q is None else q),
 }
 
 

@@ -71,18 +71,6 @@ def _cast_list(x: Any, dtype: torch.dtype) -> Any:
     return cached[1]
 
 
-def _autocast_dtype(args: Any, kwargs: Any) -> torch.dtype:
-    return torch.get_autocast_dtype(NAME)
-
-
-def _float(args: Any, kwargs: Any) -> torch.dtype:
-    return torch.float32
-
-
-def _float_unless(args: Any, kwargs: Any) -> torch.dtype | None:
-    return torch.float32 if kwargs.get("dtype") is None else None
-
-
 def _widest(args: Any, kwargs: Any) -> torch.dtype | None:
     widest = None
     for x in (*args, *kwargs.values()):
@@ -109,9 +97,9 @@ def _register(names: str, choose: Callable[[Any, Any], torch.dtype | None]) -> N
 
 def install() -> None:
     """Registers the autocast kernels: torch has none for out-of-tree backends."""
-    _register(LOWER, _autocast_dtype)
-    _register(FLOAT, _float)
-    _register(FLOAT_UNLESS, _float_unless)
+    _register(LOWER, lambda args, kwargs: torch.get_autocast_dtype(NAME))
+    _register(FLOAT, lambda args, kwargs: torch.float32)
+    _register(FLOAT_UNLESS, lambda args, kwargs: torch.float32 if kwargs.get("dtype") is None else None)
     _register(WIDEST, _widest)
     _everything.fallback(fallthrough_kernel, _KEY)
     torch.clear_autocast_cache = _clear_cache

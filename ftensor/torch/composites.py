@@ -358,16 +358,6 @@ _GATES = {"lstm": 4, "gru": 3}
 _KINDS = {torch.float32, torch.float64}
 
 
-def _lstm(input: torch.Tensor, hx: Sequence[torch.Tensor], *args: Any) -> Any:
-    """Kernel of aten::lstm.input."""
-    return _run("lstm", input, hx, *args)
-
-
-def _gru(input: torch.Tensor, hx: torch.Tensor, *args: Any) -> Any:
-    """Kernel of aten::gru.input."""
-    return _run("gru", input, hx, *args)
-
-
 def _run(
     cell: str,
     input: torch.Tensor,
@@ -380,7 +370,7 @@ def _run(
     bidirectional: bool,
     batch_first: bool,
 ) -> Any:
-    """Runs a layer in one call.
+    """Kernel of aten::lstm.input and aten::gru.input: runs a layer in one call.
 
     Runs torch's decomposition for projections, two directions, dropout, invalid arguments, and for
     calls that are traced, transformed or under autocast; also for GRUs that would need a launch for
@@ -492,5 +482,5 @@ def _decomposed(cell: str, has_biases: bool, x: torch.Tensor, *args: torch.Tenso
     return decompose(_OVERLOADS[cell], x, hx, args[kinds:], has_biases, args[0].shape[0], 0.0, True, False, False)
 
 
-recorded.impl("lstm.input", _lstm)
-recorded.impl("gru.input", _gru)
+for _cell in _OVERLOADS:
+    recorded.impl(f"{_cell}.input", partial(_run, _cell))

@@ -42,10 +42,6 @@ from ..rearrange.cat import stack
 from ..rearrange.pad import pad
 
 
-def _conv(n: int, *args: Any) -> Tensor:
-    return CONV[n](*args)
-
-
 @aten_op()
 def convolution(
     input: Tensor,
@@ -61,7 +57,7 @@ def convolution(
     """Returns a convolution or transposed convolution over the `input.ndim - 2` spatial dims."""
     n = input.ndim - 2
     if not transposed:
-        return _conv(n, input, weight, bias, stride, padding, dilation, groups)
+        return CONV[n](input, weight, bias, stride, padding, dilation, groups)
     options = output_padding, groups, dilation
     return CONV_TRANSPOSE[n](input, weight, bias, stride, padding, *options)
 
@@ -110,7 +106,7 @@ def input_gradient(
         return zeros(input_shape, dtype=grad.dtype, device=grad.device)
     n = grad.ndim - 2
     if transposed:
-        grad_input = _conv(n, grad, weight, None, stride, padding, dilation, groups)
+        grad_input = CONV[n](grad, weight, None, stride, padding, dilation, groups)
         for dim, size in enumerate(input_shape[2:], 2):
             grad_input = grad_input.narrow(dim, 0, size)  # output_padding made the input larger
         return grad_input.contiguous()
@@ -157,7 +153,7 @@ def _weight_by_convolution(
     order = tuple(range(3, n + 3))
     samples_as_channels = input.reshape(batch, groups, group_channels, *spatial).permute(2, 1, 0, *order)
     samples_as_channels = samples_as_channels.reshape(group_channels, groups * batch, *spatial)
-    grad_weight = _conv(n, samples_as_channels, grad.transpose(0, 1), None, dilation, padding, stride, groups)
+    grad_weight = CONV[n](samples_as_channels, grad.transpose(0, 1), None, dilation, padding, stride, groups)
     for dim, size in enumerate(weight_shape[2:], 2):
         grad_weight = grad_weight.narrow(dim, 0, size)  # the stride skipped some of the input
     return grad_weight.transpose(0, 1).contiguous()
@@ -177,9 +173,7 @@ def _weight_by_channels(
     inner = input.permute(0, *range(2, n + 2), 1).contiguous()
     samples_as_channels = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
     channel_stride, channel_padding = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
-    grad_weight = _conv(
-        n, samples_as_channels, grad.transpose(0, 1), None, dilation, channel_padding, channel_stride, 1
-    )
+    grad_weight = CONV[n](samples_as_channels, grad.transpose(0, 1), None, dilation, channel_padding, channel_stride, 1)
     rows, width = weight_shape[2:-1], weight_shape[-1]
     for dim, size in enumerate((*rows, width * channels), 2):
         grad_weight = grad_weight.narrow(dim, 0, size)  # the stride skipped some of the input

@@ -64,18 +64,10 @@ def _reflect(positions: IntArray, size: int) -> IntArray:
     return np.minimum(positions, 2 * (size - 1) - positions)
 
 
-def _replicate(positions: IntArray, size: int) -> IntArray:
-    return np.clip(positions, 0, size - 1)
-
-
-def _wrap(positions: IntArray, size: int) -> IntArray:
-    return positions % size
-
-
 MODES: dict[str, Callable[[IntArray, int], IntArray]] = {
     "reflect": _reflect,
-    "replicate": _replicate,
-    "circular": _wrap,
+    "replicate": lambda positions, size: np.clip(positions, 0, size - 1),
+    "circular": lambda positions, size: positions % size,
 }
 
 

@@ -18,6 +18,7 @@ from ...execute.pointwise import convert
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...interop.host import export
 from ...rows.catalogue import op
+from ...rows.spelling import written
 from ...terminal import size
 from ..view.layout import basic_index, layout
 from .conversion import resize_
@@ -50,52 +51,25 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-@op(method=False)
-def numel(input: Tensor) -> int:
-    """Returns the number of elements."""
-    return _checked(input, "numel").numel()
+def _enter_query(name: str, returns: str, attribute: str, doc: str) -> None:
+    """Enters the function that returns an attribute of a tensor, which it checks to be one."""
+    body = f"return checked(input, NAME).{attribute}"
+    op(method=False)(written(name, "input: Tensor", body, doc, returns, __name__=__name__, checked=_checked))
 
 
-@op(method=False)
-def get_device(input: Tensor) -> int:
-    """Returns the index of the tensor's fpga; -1 on the host."""
-    return _checked(input, "get_device").get_device()
-
-
-@op(method=False)
-def is_inference(input: Tensor) -> bool:
-    """Returns False: ftensor records no gradients, so it has no inference tensors."""
-    return _checked(input, "is_inference").is_inference()
-
-
-@op(method=False)
-def is_floating_point(input: Tensor) -> bool:
-    """True if the dtype is a real floating-point dtype."""
-    return _checked(input, "is_floating_point")._dtype.is_floating_point
-
-
-@op(method=False)
-def is_complex(input: Tensor) -> bool:
-    """True if the dtype is complex."""
-    return _checked(input, "is_complex")._dtype.is_complex
-
-
-@op(method=False)
-def is_signed(input: Tensor) -> bool:
-    """True if the dtype has negative numbers."""
-    return _checked(input, "is_signed")._dtype.is_signed
-
-
-@op(method=False)
-def is_conj(input: Tensor) -> bool:
-    """Returns False: ftensor's conj computes at once."""
-    return _checked(input, "is_conj").is_conj()
-
-
-@op(method=False)
-def is_neg(input: Tensor) -> bool:
-    """Returns False: ftensor's negations are computed at once."""
-    return _checked(input, "is_neg").is_neg()
+_enter_query("numel", "int", "numel()", "Returns the number of elements.")
+_enter_query("get_device", "int", "get_device()", "Returns the index of the tensor's fpga; -1 on the host.")
+_enter_query(
+    "is_inference", "bool", "is_inference()",
+    "Returns False: ftensor records no gradients, so it has no inference tensors.",
+)  # fmt: skip
+_enter_query(
+    "is_floating_point", "bool", "_dtype.is_floating_point", "True if the dtype is a real floating-point dtype."
+)
+_enter_query("is_complex", "bool", "_dtype.is_complex", "True if the dtype is complex.")
+_enter_query("is_signed", "bool", "_dtype.is_signed", "True if the dtype has negative numbers.")
+_enter_query("is_conj", "bool", "is_conj()", "Returns False: ftensor's conj computes at once.")
+_enter_query("is_neg", "bool", "is_neg()", "Returns False: ftensor's negations are computed at once.")
 
 
 @op()

@@ -103,12 +103,8 @@ def _gates(input_gates: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor 
     return input_gates.addmm(hx, w.hh.t()), None
 
 
-def _tanh(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
-    return (_plain(*_gates(input_gates, state[0], w), out, "tanh"),)
-
-
-def _relu(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
-    return (_plain(*_gates(input_gates, state[0], w), out, "relu"),)
+def _plain_step(word: str) -> Step:
+    return lambda input_gates, state, w, out: (_plain(*_gates(input_gates, state[0], w), out, word),)
 
 
 @fused
@@ -145,8 +141,8 @@ def _gru(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor |
 KINDS = {
     kind.name: kind
     for kind in (
-        CellKind("rnn_tanh", 1, _tanh),
-        CellKind("rnn_relu", 1, _relu),
+        CellKind("rnn_tanh", 1, _plain_step("tanh")),
+        CellKind("rnn_relu", 1, _plain_step("relu")),
         CellKind("lstm", 4, _lstm),
         CellKind("gru", 3, _gru, separate_bias=True),
     )

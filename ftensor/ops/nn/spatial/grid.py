@@ -222,36 +222,22 @@ def grid_sample(
     return _sampled("grid_sample", n, input, grid, mode, padding_mode, bool(align_corners))
 
 
-def _numbered(name: str, n: int, input: Tensor, grid: Tensor, mode: int, padding: int, corners: bool) -> Tensor:
-    return _sampled(name, n, input, grid, MODES[mode], PADDINGS[padding], corners)
+def _enter_sampler(name: str, dims: int, doc: str) -> None:
+    def call(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
+        n = dims or input.ndim - 2
+        return _sampled(name, n, input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    op(method=False)(call)
 
 
-@op(method=False)
-def grid_sampler(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """Like `nn.functional.grid_sample`, with modes as numbers, counted from 0 in the order given
-    there."""
-    n = input.ndim - 2
-    return _numbered("grid_sampler", n, input, grid, interpolation_mode, padding_mode, align_corners)
-
-
-@op(method=False)
-def grid_sampler_2d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """Like `grid_sampler`, for images of two dims."""
-    name = "grid_sampler_2d"
-    return _numbered(name, 2, input, grid, interpolation_mode, padding_mode, align_corners)
-
-
-@op(method=False)
-def grid_sampler_3d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """Like `grid_sampler`, for images of three dims."""
-    name = "grid_sampler_3d"
-    return _numbered(name, 3, input, grid, interpolation_mode, padding_mode, align_corners)
+_enter_sampler("grid_sampler", 0, """
+Like `nn.functional.grid_sample`, with modes as numbers, counted from 0 in the order given
+there.
+""")  # fmt: skip
+_enter_sampler("grid_sampler_2d", 2, "Like `grid_sampler`, for images of two dims.")
+_enter_sampler("grid_sampler_3d", 3, "Like `grid_sampler`, for images of three dims.")
 
 
 def _ends(count: int, corners: bool) -> Any:

@@ -43,10 +43,6 @@ def _cubic(a: float) -> Callable[[float], float]:
     return weight
 
 
-def _triangle(x: float) -> float:
-    return max(0.0, 1 - abs(x))
-
-
 def _lanczos(x: float) -> float:
     if not -3 < x < 3:
         return 0.0
@@ -61,7 +57,7 @@ def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any
 
 # For antialiasing: the support at scale 1, and the kernel.
 FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
-    "bilinear": (1, _triangle),
+    "bilinear": (1, lambda x: max(0.0, 1 - abs(x))),
     "bicubic": (2, _cubic(-0.5)),
     "lanczos": (3, _lanczos),
 }
