@@ -809,15 +809,7 @@ def cross(input: _Tensor, other: _Tensor, dim: _int | None=None, *, out: _Tensor
 @overload
 def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int] | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: _int=0, zero_infinity: _bool=False) -> _Tensor:
-    """Returns -log of the probability of `targets` given the frames `log_probs` (steps, batch,
-    classes), with blanks and repeated labels between the labels. `targets` are (batch, longest) or
-    all labels in one dim.
-
-    `reduction` is 0 for one loss for each sample, 2 for their sum, 1 for their mean, each divided
-    by the length of its target. `zero_infinity` sets losses of targets that don't fit into their
-    frames to 0. `log_probs` of (steps, classes) are one sample. Raises RuntimeError for shapes and
-    lengths that don't fit, NotImplementedError for dtypes other than float32 and float64.
-    """
+    """Like `nn.functional.ctc_loss`, with the reduction as a number: 0 \"none\", 1 \"mean\", 2 \"sum\"."""
 def cummax(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
     """Returns the largest element up to each along `dim`, and its last index; NaN is the largest.
     Raises NotImplementedError for complex numbers.
@@ -2472,9 +2464,7 @@ def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ..
 def unsafe_chunk(input: _Tensor, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload
 def unsafe_split(input: _Tensor, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-    """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
-    sizes in a list, which must add up to the dim's.
-    """
+    """Returns `ft.split(input, split_size, dim)`."""
 @overload
 def unsafe_split(input: _Tensor, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 @overload

@@ -1574,9 +1574,7 @@ class Methods:
     def unsafe_chunk(self, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     @overload
     def unsafe_split(self, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
-        """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
-        sizes in a list, which must add up to the dim's.
-        """
+        """Returns `ft.split(input, split_size, dim)`."""
     @overload
     def unsafe_split(self, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     @overload

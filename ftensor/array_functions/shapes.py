@@ -257,27 +257,7 @@ def empty_arrays(operands: Any) -> list[Any]:
 
 
 FUNCTIONS = (
-    _array_split,
-    _concatenate,
-    _copyto,
-    _delete,
-    _digitize,
-    _expand_dims,
-    _fill_diagonal,
-    _insert,
-    _ix_,
-    _lexsort,
-    _linspace,
-    pad,
-    _put,
-    _put_along_axis,
-    _putmask,
-    _ravel_multi_index,
-    _repeat,
-    _rollaxis,
-    _select,
-    _split,
-    _take_along_axis,
-    _unique,
-    _where,
-)
+    _array_split, _concatenate, _copyto, _delete, _digitize, _expand_dims, _fill_diagonal, _insert, _ix_, _lexsort,
+    _linspace, pad, _put, _put_along_axis, _putmask, _ravel_multi_index, _repeat, _rollaxis, _select, _split,
+    _take_along_axis, _unique, _where,
+)  # fmt: skip

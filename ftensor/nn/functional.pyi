@@ -503,9 +503,7 @@ def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor |
     dtype's. Raises RuntimeError for shapes that don't fit.
     """
 def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, inplace: _bool=False) -> _Tensor:
-    """Multiplies elements up to 0 by a slope: with `training` a random one from `lower` to `upper`
-    for each, else their mean. Raises RuntimeError if `lower` is above `upper`.
-    """
+    """Like `ft.rrelu`, with the default generator."""
 def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, attn_mask: _Tensor | None=None, dropout_p: _float=0.0, is_causal: _bool=False, *, scale: _float | None=None, enable_gqa: _bool=False) -> _Tensor:
     """Returns softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S,
     V).

@@ -212,11 +212,8 @@ mem_get_info = _of_device(_f.mem_get_info)
 
 
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
-    """Limits the memory that this process may allocate to a fraction of the device's total.
-
-    Allocations that would exceed it raise torch.OutOfMemoryError. Raises TypeError for a fraction
-    that is no float, ValueError outside 0 to 1.
-    """
+    """Like `ft.fpga.set_per_process_memory_fraction`; allocations beyond the limit raise
+    torch.OutOfMemoryError."""
     _check(device)
     _f.set_per_process_memory_fraction(fraction, 0)
 

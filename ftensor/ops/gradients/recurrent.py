@@ -222,8 +222,7 @@ def gru_layer(x: Tensor, h: Tensor, w: Weights) -> Layer:
 def gru_layer_backward(
     dy: Tensor, dh: Tensor, layer: Layer, w: Weights, of_input: bool = True
 ) -> tuple[Tensor | None, list[Tensor], Tensor]:
-    """Returns the gradients of the input (None without `of_input`), of the weights in their order,
-    and of the initial h, from those of the result (steps, batch, hidden) and of the last h."""
+    """Like `lstm_layer_backward`, without c."""
     inputs = [x.contiguous() for x in (dy, layer.gates, layer.hidden, w.hh, dh)]
     of_hidden_part, of_input_part, dh = run_steps_backward("gru", *inputs)
     return (*_weight_gradients(layer, w, of_input_part, of_hidden_part, of_input), dh)

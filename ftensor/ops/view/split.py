@@ -36,8 +36,7 @@ def _pieces(input: Tensor, dim: int, pieces: split_math.Pieces) -> tuple[Tensor,
 
 @op()
 def unsafe_split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Returns views of `split_size` entries of a dim each (the last may have fewer), or of the
-    sizes in a list, which must add up to the dim's."""
+    """Returns `ft.split(input, split_size, dim)`."""
     return split(input, split_size, dim)
 
 

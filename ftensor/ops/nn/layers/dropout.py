@@ -266,6 +266,5 @@ def rrelu_(
 def nn_rrelu(
     input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Multiplies elements up to 0 by a slope: with `training` a random one from `lower` to `upper`
-    for each, else their mean. Raises RuntimeError if `lower` is above `upper`."""
+    """Like `ft.rrelu`, with the default generator."""
     return _random_slopes(input, lower, upper, training, None, input if inplace else None)

@@ -332,15 +332,7 @@ def ctc_loss(
     reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Returns -log of the probability of `targets` given the frames `log_probs` (steps, batch,
-    classes), with blanks and repeated labels between the labels. `targets` are (batch, longest) or
-    all labels in one dim.
-
-    `reduction` is 0 for one loss for each sample, 2 for their sum, 1 for their mean, each divided
-    by the length of its target. `zero_infinity` sets losses of targets that don't fit into their
-    frames to 0. `log_probs` of (steps, classes) are one sample. Raises RuntimeError for shapes and
-    lengths that don't fit, NotImplementedError for dtypes other than float32 and float64.
-    """
+    """Like `nn.functional.ctc_loss`, with the reduction as a number: 0 "none", 1 "mean", 2 "sum"."""
     name = "ctc_loss"
     check_tensors(name, log_probs=log_probs, targets=targets)
     batched = log_probs.ndim == 3
