@@ -24,7 +24,6 @@ from .._tensor import Tensor, method
 from ..formats import contiguous_format
 from ..iterator.shape import contiguous_strides, extent
 from . import host
-from .host import to_array, to_numpy
 
 if TYPE_CHECKING:
     import torch
@@ -340,10 +339,6 @@ def _request(producer: Any, copy: bool | None) -> object:
     except TypeError:
         # Producers from before DLPack 1.0 accept no keywords.
         return producer.__dlpack__()
-
-
-method("numpy")(to_numpy)
-method("__array__")(to_array)
 
 
 @method("to_device")

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import errors
 from .._device import DeviceLike, backend_of, device, resolve
-from .._tensor import Tensor
+from .._tensor import Tensor, method
 from ..dtypes import dtype, from_numpy_dtype
 from ..execute.pointwise import clone
 from ..formats import contiguous_format
@@ -275,7 +275,8 @@ def operand_tensor(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
     return from_numpy(array, device=tensor._storage.device)
 
 
-def to_numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
+@method("numpy")
+def numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
     """Waits for the ops that write the tensor and returns it as an array.
 
     The array shares memory and strides on a device that computes in host memory. While it lives,
@@ -290,6 +291,7 @@ def to_numpy(tensor: Tensor, *, force: bool = False, non_blocking: bool = False)
     return export(tensor, non_blocking=non_blocking)[0]
 
 
+@method("__array__")
 def to_array(
     tensor: Tensor, dtype: np.dtype[Any] | type | str | None = None, copy: bool | None = None
 ) -> np.ndarray[Any, Any]:
