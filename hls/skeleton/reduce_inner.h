@@ -5,6 +5,11 @@
 // does not wait for the one before. Geometry g: FoldGeometry.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
+#define FT_FOLDS 1
+#define FT_ELEMENT(position) FT_LIFT(position)
+#define FT_PUT(i)
+#define FT_PUT_PART(i, m)
+#define FT_BELOW(m) lifted = ft_choose(FT_LANES_BELOW(m), lifted, ft_identity());
     FT_SETUP
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
     const int chunk = G_CHUNK(g), chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);
@@ -34,45 +39,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         FT_STATE(high)
         int blocks = 0;
         for (int w = begin; w < end; w++) {
-            const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
-            int i = part * chunk;
-            FT_BEATS(i)
-            FT_STATES(sum)
-#if FT_VECTORS > 1
-            FT_LOOP(side_by_side)
-            for (; i + FT_VECTORS * FT_LANES <= stop; i += FT_VECTORS * FT_LANES) {
-                FT_PIPELINE
-                FT_EACH_VECTOR
-                {
-                    const int j = i + v * FT_LANES;
-                    FT_READ(j)
-                    FT_EACH_LANE
-                    {
-                        FT_LIFT(FT_INDEX(row * inner + j))
-                        FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
-                    }
-                }
-            }
-#endif
-            FT_LOOP(vectors)
-            for (; i + FT_LANES <= stop; i += FT_LANES) {
-                FT_PIPELINE
-                FT_READ(i)
-                FT_EACH_LANE
-                {
-                    FT_LIFT(FT_INDEX(row * inner + i))
-                    FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), lifted);
-                }
-            }
-            if (i < stop) {
-                FT_READ_PART(i, stop - i)
-                FT_EACH_LANE
-                {
-                    FT_LIFT(FT_INDEX(row * inner + i))
-                    FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), ft_choose(FT_LANES_BELOW(stop - i), lifted, ft_identity()));
-                }
-            }
-            #include "shared/fold_levels_inner.h"
+            #include "shared/fold_chunk_inner.h"
             if (++part == chunks) {
                 part = 0;
                 row++;
