@@ -77,3 +77,9 @@ FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }
 #define FT_STORED(v) (v)
 #endif
 #endif
+FT_FN_ONCE void ft_store_one(FT_X x, FT_GLOBAL FT_E *p)
+{
+    FT_WIDE_E w;
+    FT_EACH_LANE { FT_LANE(w) = FT_STORED(x); }
+    FT_E_PUT(w, p, 1, 1);
+}

@@ -3,13 +3,6 @@
 // that sum of weights; 0 without a sum. A target that is no class is recorded in `bad` (1, index, value, number
 // of classes) and adds nothing. x is (samples, classes, targets of a sample); all arrays are contiguous.
 // Geometry g: NllGeometry.
-FT_FN_ONCE void ft_nll_give(FT_V v, FT_GLOBAL FT_E *p)
-{
-    FT_WIDE_E w;
-    FT_EACH_LANE { FT_LANE(w) = FT_STORED(v); }
-    FT_E_PUT(w, p, 1, 1);
-}
-
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL FT_E *total, FT_GLOBAL const FT_E *x, FT_GLOBAL const long *target,
     FT_GLOBAL const FT_E *weight, FT_GLOBAL long *bad, long out_offset, long total_offset, long x_offset,
@@ -38,8 +31,8 @@ FT_KERNEL void FT_NAME(
             weights += w;
         }
         sum += loss;
-        if (kind == 0) ft_nll_give(loss, out + out_offset + i);
+        if (kind == 0) ft_store_one(loss, out + out_offset + i);
     }
-    if (kind != 0) ft_nll_give(K(kind == 1 ? sum / weights : sum), out + out_offset);
-    if (FT_UNIT == 0) ft_nll_give(K(kind == 0 ? (FT_SUM)0 : weights), total + total_offset);
+    if (kind != 0) ft_store_one(K(kind == 1 ? sum / weights : sum), out + out_offset);
+    if (FT_UNIT == 0) ft_store_one(K(kind == 0 ? (FT_SUM)0 : weights), total + total_offset);
 }

@@ -29,8 +29,7 @@ FT_KERNEL void FT_NAME(
                 FT_V share = FT_ONE(grad + grad_offset + (each ? i : 0));
                 if (mean) share = share / by;
                 if (weighted) share = share * FT_ONE(weight + weight_offset + t);
-                FT_EACH_LANE { FT_LANE(w) = FT_STORED(-share); }
-                FT_E_PUT(w, losses_grad + (sample - begin) * plane + t * inner + at, 1, 1);
+                ft_store_one(-share, losses_grad + (sample - begin) * plane + t * inner + at);
             }
         }
     }

@@ -2,13 +2,6 @@
 // equal ones, the last NaN of several), or the mean. Elements outside a plane don't count. A unit takes bands of rows
 // of results; hls/vitis/pool.cpp has the same results from strips in local memory.
 // Geometry g: PoolGeometry.
-FT_FN_ONCE void ft_pool_store(FT_X x, FT_GLOBAL FT_E *p)
-{
-    FT_WIDE_E w;
-    FT_EACH_LANE { FT_LANE(w) = FT_STORED(x); }
-    FT_E_PUT(w, p, 1, 1);
-}
-
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, long out_offset, long places_offset, long in_offset,
     FT_GLOBAL const int *g FT_UNIT_PARAMS)
@@ -53,7 +46,7 @@ FT_KERNEL void FT_NAME(
                     value = value / K(G_DIVISOR(g) ? G_DIVISOR(g) : n);
                 }
 #endif
-                ft_pool_store(value, out + out_offset + to);
+                ft_store_one(value, out + out_offset + to);
                 if (wants) places[places_offset + to] = place;
             }
         }

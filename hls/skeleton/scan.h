@@ -13,12 +13,6 @@
 // With FT_STATE_TYPE, states and totals have this type, which is wider than an element's.
 // Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_REPLACES(x, y) is true if y replaces x, and
 //   `places` gets the position of the element that replaced the state last.
-FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
-{
-    FT_WIDE_E w;
-    FT_EACH_LANE { FT_LANE(w) = FT_STORED(x); }
-    FT_E_PUT(w, p, 1, 1);
-}
 #ifdef FT_STATE_TYPE
 typedef FT_STATE_TYPE FT_STATE_OF;
 #define FT_TO_STATE(x) ((FT_STATE_OF)(x))
@@ -59,12 +53,12 @@ FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
 {
     FT_E parts[FT_PARTS];
     FT_ARRAY_PARTITION(parts, 1)
-    ft_scan_store(x, parts);
+    ft_store_one(x, parts);
     for (int part = 0; part < FT_PARTS; part++) results.write(parts[part]);
 }
 #else
 #define FT_SCAN_OUT FT_GLOBAL FT_E *out, FT_GLOBAL long *places
-#define FT_SCAN_WRITE(x, at) ft_scan_store(x, out + (at) * FT_PARTS);
+#define FT_SCAN_WRITE(x, at) ft_store_one(x, out + (at) * FT_PARTS);
 #define FT_SCAN_PLACE(place, at) places[at] = place;
 #endif
 #if FT_ARG
