@@ -163,12 +163,12 @@ template <typename T, int N, typename V> static inline void ft_beat_store(const 
 // The vectors (or rows) of [0, n) that this compute unit takes.
 static inline int ft_slab(int n, int unit, int units) { return (int)((long)n * unit / units); }
 
-// Copies a geometry buffer to local memory, in one burst.
-template <typename T, int MAX> static void ft_read_geometry(T (&g)[MAX], const T *geometry, int size)
+// Copies a geometry buffer, or a list in it, to local memory, in one burst.
+template <typename To, int MAX, typename T> static void ft_read_geometry(To (&g)[MAX], const T *geometry, int size)
 {
 read_geometry:
     for (int k = 0; k < size; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=6 max=64
-        g[k] = geometry[k];
+        g[k] = (To)geometry[k];
     }
 }

@@ -112,7 +112,9 @@ extern "C" void $name(
     $interfaces
     long g[G_HEAD + 3 * FT_MAX_DIMS], strip[2 * TAPS];
     int places[TAPS];
-    copy_geometry(geometry, g, strip, places);
+    ft_read_geometry(g, geometry, G_AT_OFFSETS(geometry));
+    ft_read_geometry(strip, geometry + G_AT_RUNS(geometry), 2 * G_RUN_COUNT(geometry));
+    ft_read_geometry(places, geometry + G_AT_PLACES(geometry), G_TAPS(geometry));
     const int items = G_ITEMS(geometry), count = ft_slab(items, ft_unit + 1, ft_units) - ft_slab(items, ft_unit, ft_units);
     const ft_results results = {
         G_POSITIONS(geometry), G_PITCH(geometry), G_WIDTH(geometry), G_MIDDLE(geometry), G_HIGH(geometry), G_WHOLE(geometry),

@@ -93,7 +93,10 @@ extern "C" void $name(
 {
     $interfaces
     int deep_first[TAPS], high_first[TAPS], wide_first[TAPS], taps[TAPS];
-    copy_geometry(geometry, deep_first, high_first, wide_first, taps);
+    ft_read_geometry(deep_first, geometry + G_AT_DEEP(geometry), G_DEEP_PHASES(geometry));
+    ft_read_geometry(high_first, geometry + G_AT_HIGH(geometry), G_HIGH_PHASES(geometry));
+    ft_read_geometry(wide_first, geometry + G_AT_WIDE(geometry), G_WIDE_PHASES(geometry));
+    ft_read_geometry(taps, geometry + G_AT_TAPS(geometry), G_TAP_COUNT(geometry));
     const int panels_all = G_GROUPS(geometry) * G_PANELS(geometry), first_panel = ft_slab(panels_all, ft_unit, ft_units);
     const ft_planes p = planes_of(geometry, x_offset, ft_unit, ft_units);
     const ft_panels q = {

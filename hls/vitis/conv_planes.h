@@ -203,33 +203,3 @@ panels:
         to[t] = from.read();
     }
 }
-
-// Copies the first element of each part of a dim, and the place of each tap.
-static void copy_geometry(const long *geometry, int *deep_first, int *high_first, int *wide_first, int *taps)
-{
-#pragma HLS INLINE
-    const int deep_phases = G_DEEP_PHASES(geometry), high_phases = G_HIGH_PHASES(geometry);
-    const int wide_phases = G_WIDE_PHASES(geometry), tap_count = G_TAP_COUNT(geometry);
-    const int deep_at = G_AT_DEEP(geometry), high_at = G_AT_HIGH(geometry), wide_at = G_AT_WIDE(geometry);
-    const int taps_at = G_AT_TAPS(geometry);
-read_deep:
-    for (int k = 0; k < deep_phases; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4
-        deep_first[k] = (int)geometry[deep_at + k];
-    }
-read_high:
-    for (int k = 0; k < high_phases; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4
-        high_first[k] = (int)geometry[high_at + k];
-    }
-read_wide:
-    for (int k = 0; k < wide_phases; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4
-        wide_first[k] = (int)geometry[wide_at + k];
-    }
-read_taps:
-    for (int k = 0; k < tap_count; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=25
-        taps[k] = (int)geometry[taps_at + k];
-    }
-}

@@ -249,26 +249,3 @@ elements:
         }
     }
 }
-
-// Copies the geometry for the stages that read it: what `walk` reads, the runs of a strip, and each tap's first position.
-static void copy_geometry(const long *geometry, long *g, long *strip, int *places)
-{
-#pragma HLS INLINE
-    const int taps = G_TAPS(geometry), runs = G_RUN_COUNT(geometry);
-    const int walked = G_AT_OFFSETS(geometry), begin = G_AT_RUNS(geometry), behind = G_AT_PLACES(geometry);
-read_geometry:
-    for (int k = 0; k < walked; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=24 max=64
-        g[k] = geometry[k];
-    }
-read_strip:
-    for (int k = 0; k < 2 * runs; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=2 max=18
-        strip[k] = geometry[begin + k];
-    }
-read_places:
-    for (int k = 0; k < taps; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=25
-        places[k] = (int)geometry[behind + k];
-    }
-}
