@@ -18,6 +18,8 @@ _BASE = {
 _CONST, _TYPEDEF, _POINTER = "DW_TAG_const_type", "DW_TAG_typedef", "DW_TAG_pointer_type"
 _THROUGH = {_CONST, _TYPEDEF, "DW_TAG_volatile_type", "DW_TAG_restrict_type"}
 _REFERENCES = {"DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"}
+# Attributes of functions that return a value, or whose name differs from that in C++.
+_NOT_C = {"DW_AT_type", "DW_AT_linkage_name"}
 
 
 def functions(library: bytes) -> tuple[KernelDescription, ...] | None:
@@ -43,15 +45,13 @@ def _functions(file: Any) -> tuple[KernelDescription, ...] | None:
     by_name: dict[str, tuple[int, Any]] = {}
     for unit in file.get_dwarf_info().iter_CUs():
         for die in unit.get_top_DIE().iter_children():
-            name = _name(die)
-            if (
-                die.tag == "DW_TAG_subprogram"
-                and name in exported
-                and "DW_AT_declaration" not in die.attributes
-                and "DW_AT_type" not in die.attributes
-            ):
-                line = die.attributes["DW_AT_decl_line"].value
-                by_name.setdefault(name, (line, die))
+            # A function in a namespace is declared there, and defined here.
+            spec = "DW_AT_specification"
+            declared = die.get_DIE_from_attribute(spec) if spec in die.attributes else die
+            name, line = _name(declared), declared.attributes.get("DW_AT_decl_line")
+            is_kernel = die.tag == "DW_TAG_subprogram" and name in exported and line is not None
+            if is_kernel and "DW_AT_declaration" not in die.attributes and _NOT_C.isdisjoint(declared.attributes):
+                by_name.setdefault(name, (line.value, die))
     ordered = sorted(by_name.items(), key=lambda item: item[1][0])
     return tuple(KernelDescription(name, tuple(_arguments(die))) for name, (_, die) in ordered)
 
@@ -75,6 +75,8 @@ def _arguments(function: Any) -> Iterator[ArgumentDescription]:
             size = _bytes(to) if to is not None and to.tag == "DW_TAG_base_type" else 8  # a scalar's register
             yield ArgumentDescription(name, f"{_spelled(to)} &", size)
         else:
+            if type_die is not None and type_die.tag == "DW_TAG_enumeration_type":
+                type_die, _ = _resolved(type_die)  # passed as the integer that holds it
             yield ArgumentDescription(name, _spelled(type_die), _bytes(type_die))
 
 

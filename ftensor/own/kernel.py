@@ -28,7 +28,7 @@ from ..image.file import UNIT_NAMES, ImageFile
 from ..iterator.shape import is_contiguous
 from ..kernels.user_kernels import DTYPES, UserKernelArgument, UserKernelKey, declaration
 from ..kernels.user_kernels import argument as argument_of
-from ..toolchain.user_kernels import image, language
+from ..toolchain.user_kernels import check_parameters, image, language
 
 if TYPE_CHECKING:
     from .._device import device
@@ -291,7 +291,10 @@ def _from_cpp(device: device, path: Path, name: str | None, flags: tuple[str, ..
         raise errors.no_cpp_here(backend.properties.name, path)
     if backend.target.kind == "board" and not getattr(backend, "emulated", False):
         raise errors.needs_vpp(backend.properties.name, path)
-    return _from_image(device, image(path, flags), name, flags)
+    file = image(path, flags)
+    if name is not None and file.description.kernel(name) is None:
+        check_parameters(file, name)
+    return _from_image(device, file, name, flags)
 
 
 def _from_image(device: device, file: ImageFile, name: str | None, flags: tuple[str, ...]) -> Kernel:

@@ -257,6 +257,14 @@ def passable(exported: Sequence[KernelDescription]) -> tuple[KernelDescription, 
     return kernels
 
 
+def check_parameters(file: ImageFile, name: str) -> None:
+    """Raises ValueError if kernel `name` of a compiled file has a parameter that no call can pass: then the
+    image does not list the kernel."""
+    for kernel in described_kernels(file.library, file.path):
+        if kernel.name == name:
+            passable([kernel])
+
+
 def _can_pass(described: ArgumentDescription) -> bool:
     if described.c.endswith(" &") and scalar(described.c.removesuffix(" &")) not in (None, "half"):
         return True  # a register that the kernel writes; calls with tensors refuse it
@@ -274,7 +282,7 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
     version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
     text, symbols = seen.decode(errors="replace"), _symbols().read_text()
-    key = cache.key("own cpp, ends", text, " ".join(flags), symbols, version, cpu_name())
+    key = cache.key("own cpp, enums", text, " ".join(flags), symbols, version, cpu_name())
     data = cache.get(key)
     if data is None:
         binary = library(source, flags)

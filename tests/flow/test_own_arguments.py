@@ -97,6 +97,36 @@ def test_other_forms_of_arguments(scale: Path, tmp_path: Path) -> None:
                 call(tmp_path / f"k{suffix}")
 
 
+NAMED = """
+enum mode : unsigned char { ADD, MUL = 3 };
+enum class place { FIRST, SECOND };
+struct pair { int a, b; };
+void set(int *x, float) { x[0] = -1; }
+extern "C" void set(int *x, mode m, place at) { x[(int)at] = m; }
+void set(float *x) { x[0] = -1; }
+namespace mine {
+extern "C" void inside(int *x) { x[0] = 7; }
+}
+extern "C" void pairs(pair p, int *x) { x[0] = p.a; }
+"""
+
+
+def test_kernels_by_their_names_in_c(tmp_path: Path) -> None:
+    """An enum is passed as its integer. Overloads in C++ are other functions, and a namespace holds
+    kernels. A kernel with a struct is refused by its parameter."""
+    (tmp_path / "named.cpp").write_text(NAMED)
+    x = ft.zeros(2, dtype=ft.int32)
+    kernel = ft.fpga.source(tmp_path / "named.cpp", "set")
+    kernel(x, 3, 1)
+    assert x.tolist() == [0, 3] and "set(int *x, unsigned char m, " in repr(kernel)
+    ft.fpga.source(tmp_path / "named.cpp", "inside")(x)
+    assert x.tolist() == [7, 3]
+    with pytest.raises(ValueError, match="pairs: parameter 'p' is 'pair', which no call can pass"):
+        ft.fpga.source(tmp_path / "named.cpp", "pairs")
+    with pytest.raises(ValueError, match=r"has no kernel 'other'; it has set, inside$"):
+        ft.fpga.source(tmp_path / "named.cpp", "other")
+
+
 HEADERS = (
     "hls_array_partition.h", "hls_directio.h", "hls_dsp_builtins.h", "ap_float.h", "hls_fft.h", "hls_fir.h",
     "hls_dds.h", "hls_dsp.h", "hls_linear_algebra.h",
