@@ -2,16 +2,21 @@
 HLS C++ with counters (hls/standin/counts.h), and a run in memory of zeros gives the counts.
 
 Loops that depend on data have the trips of zeros. Numbers that a kernel takes by value are zeros, too.
+A child process runs the kernel, since one that divides by such a zero ends its process.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
+import pickle
 import re
+import signal
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -157,6 +162,29 @@ def _library(name: str, text: str, ports: bool) -> ctypes.CDLL:
         return ctypes.CDLL(str(library))
 
 
+def _in_child(work: Callable[[], Any], name: str) -> Any:
+    """Returns the result of `work` in a child process; raises EstimateError if the process ends otherwise."""
+    reads, writes = os.pipe()
+    with warnings.catch_warnings():
+        # Python warns of forks beside threads. This child takes no lock of another thread: it only computes.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        try:
+            os.close(reads)
+            with os.fdopen(writes, "wb") as pipe:
+                pickle.dump(work(), pipe)
+        finally:
+            os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads, "rb") as pipe:
+        result = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status or not result:
+        raise errors.counts_ended(name, signal.Signals(-status).name if status < 0 else "an error")
+    return pickle.loads(result)
+
+
 def loops(launch: KernelLaunch, unit: int, widened: bool = False) -> list[PipelinedLoop]:
     """Returns the pipelined loops of one compute unit, as the skeleton states them, else counted."""
     nest = board_skeleton_of(launch.key).loops(launch, unit, widened)
@@ -188,15 +216,19 @@ def _counted(launch: KernelLaunch) -> tuple[list[list[PipelinedLoop]], list[Acce
     places = {name: begin + (2 * k + 1 << _PORT_BITS - 1) for k, (_, name) in enumerate(operands)}
     last = geometry.ctypes.data if launch.geometry else launch.n
     args = [places.get(name, 0) for _, _, name in parameters[:-1]] + [last]
-    try:
+
+    def run() -> tuple[list[list[PipelinedLoop]], bytes]:
         ctypes.memset(kernel.ports, 0, ctypes.sizeof(kernel.ports))
         for (_, name), port in zip(operands, kernel.ports):
             port.width = width(wide[name].c)
-        units = [kernel.run(args, unit, launch.units) for unit in range(launch.units)]
+        return [kernel.run(args, unit, launch.units) for unit in range(launch.units)], bytes(kernel.ports)
+
+    try:
+        units, ports = _in_child(run, launch.key.entry)
     finally:
         kernel.release()
     accesses = []
-    for (c, name), port in zip(operands, kernel.ports):
+    for (c, name), port in zip(operands, (_PortCounts * _PORTS).from_buffer_copy(ports)):
         vector, written = "hls::vector" in wide[name].c, not c.startswith("const")
         burst, short = port.beats // max(port.requests, 1), skeleton.short_bursts(vector, written)
         nbytes = port.beats * port.width

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 from pathlib import Path
 
@@ -258,6 +259,33 @@ def test_workload_missing_from_a_skeleton_is_counted(tmp_path):
     page = Path(__file__).parents[2] / "docs/add-a-skeleton.md"
     save(page, tmp_path)
     done = forked.run("-c", COUNTED, env=environment(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+DIVIDES = """
+import ftensor as ft
+from flip_blocks import FlipKey
+from ftensor.errors.commands import EstimateError
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain import counting
+try:
+    counting.loops(KernelLaunch(FlipKey(ft.int32, 64), 1, 6400), 0)
+except EstimateError as error:
+    assert "ft_flip_blocks_int32_64" in str(error) and "SIGFPE" in str(error), error
+else:
+    raise AssertionError("the kernel divided by zero")
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86 processors signal integer division by zero")
+def test_kernel_that_divides_by_a_counted_zero_leaves_the_process_alive(tmp_path):
+    page = Path(__file__).parents[2] / "docs/add-a-skeleton.md"
+    save(page, tmp_path)
+    text = tmp_path / "flip_blocks.h"
+    divided = text.read_text().replace("= from[", "= 7 / from[")
+    assert divided != text.read_text()
+    text.write_text(divided)
+    done = forked.run("-c", DIVIDES, env=environment(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
