@@ -369,11 +369,7 @@ def file_of(file: Any) -> Path:
     if not isinstance(file, (str, bytes, os.PathLike)):
         raise errors.not_a_path(file)
     path = Path(os.fsdecode(file))
-    try:
-        found = path.is_file()
-    except ValueError:  # a NUL in the name
-        found = False
-    if not found:
+    if not os.path.isfile(path):  # unlike `Path.is_file`, no error for a NUL or a name that is too long
         raise errors.no_such_file(os.fsdecode(file))
     return path
 

@@ -83,6 +83,8 @@ def test_other_forms_of_arguments(scale: Path, tmp_path: Path) -> None:
         for missing in (tmp_path / "none.cpp", "", "a\0b.cpp", tmp_path):
             with pytest.raises(FileNotFoundError, match="there is no file"):
                 call(missing)
+        with pytest.raises(FileNotFoundError, match=r"it seems to be source text: write that to a file \*\.cpp"):
+            call(C.replace("/", "") * 9)  # longer than names of files
         for name in (0, b"scale", ["scale"]):
             with pytest.raises(TypeError, match=r"name=.* is no kernel's name"):
                 call(scale, name)  # type: ignore[arg-type]
