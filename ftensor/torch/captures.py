@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import update_wrapper, wraps
@@ -241,6 +242,7 @@ class Captured(Generic[P, R]):
         self.function, self.keep_reads = function, keep_reads
         self.pool = graph_pool(pool)  # of all signatures
         self.entries: dict[Any, _Signature] = {}
+        self.left_out: Counter[str] = Counter()  # calls without a signature, by the reason
         self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that the function uses
         update_wrapper(self, function, updated=())  # a module has attributes of its own
         _functions.add(self)
@@ -254,13 +256,17 @@ class Captured(Generic[P, R]):
 
     def _call(self, args: Any, kwargs: Any) -> R:
         leaves, spec = _flatten(args, kwargs)
-        signature = self._signature(leaves, spec)
-        if signature is None or capturing(default_backend()) is not None:
+        if capturing(default_backend()) is not None:
             return self.function(*args, **kwargs)
+        reason = _unfit(leaves)
+        signature = None if reason else self._signature(leaves, spec)
         entry = self.entries.get(signature)
+        if not reason and entry is None and len(self.entries) >= MAX_SIGNATURES:
+            reason = f"{MAX_SIGNATURES} other signatures came before"
+        if reason:
+            self.left_out[reason] += 1
+            return self.function(*args, **kwargs)
         if entry is None:
-            if len(self.entries) >= MAX_SIGNATURES:
-                return self.function(*args, **kwargs)
             entry = self.entries[signature] = _Signature()
         entry.calls += 1
         if entry.graph is not None:
@@ -285,22 +291,11 @@ class Captured(Generic[P, R]):
         return self._captured(entry, leaves, spec)
 
     def _signature(self, leaves: list[Any], spec: Any) -> Any:
-        """Returns the values on which a capture depends; None if the call can't be captured."""
-        if torch.is_autocast_enabled("fpga"):  # its cached weights outlive the call
-            return None
+        """Returns the values on which a capture depends."""
         parts: list[Any] = [spec, torch.is_grad_enabled()]
         for x in leaves:
-            if isinstance(x, torch.Tensor):
-                if x.device.type != "fpga" or type(x) not in (torch.Tensor, torch.nn.Parameter):
-                    return None
-                if x.requires_grad and torch.is_grad_enabled():
-                    return None
-                parts.append((x.shape, x.stride(), x.dtype))
-            elif x is None or isinstance(x, (bool, int, float, str)):
-                parts.append((type(x), x))
-            else:
-                return None
-        return tuple(parts) if any(isinstance(x, torch.Tensor) for x in leaves) else None
+            parts.append((x.shape, x.stride(), x.dtype) if isinstance(x, torch.Tensor) else (type(x), x))
+        return tuple(parts)
 
     def _captured(self, entry: _Signature, leaves: list[Any], spec: Any) -> R:
         """Runs the call on static copies of its arguments; those with the same memory in all calls
@@ -384,9 +379,10 @@ class Captured(Generic[P, R]):
         return _copies(entry.result)
 
     def report(self) -> CaptureReport:
-        """Returns a row for each signature, with the reason if it was not captured."""
+        """Returns a row for each signature, with the reason if it was not captured, and one for
+        each reason why calls have none."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return CaptureReport(
+        rows = [
             CaptureRow(
                 name,
                 "captured" if e.graph else "refused" if e.reason else "eager",
@@ -396,7 +392,8 @@ class Captured(Generic[P, R]):
                 e.reason or e.changed,
             )
             for e in self.entries.values()
-        )
+        ]
+        return CaptureReport([*rows, *[CaptureRow(name, "refused", n, 0, 0, why) for why, n in self.left_out.items()]])
 
 
 # Types of arguments that hold no others.
@@ -408,6 +405,23 @@ def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], 
     if not kwargs and _LEAF_TYPES.issuperset(map(type, args)):
         return list(args), None
     return pytree.tree_flatten((args, kwargs))
+
+
+def _unfit(leaves: Sequence[Any]) -> str:
+    """Returns the reason why a call with these arguments can't be captured; "" if it can."""
+    if torch.is_autocast_enabled("fpga"):
+        return "autocast's copies of weights outlive the call: use autocast inside the function"
+    for x in leaves:
+        if isinstance(x, torch.Tensor):
+            if x.device.type != "fpga":
+                return f"an argument is on {x.device}: move it to the device"
+            if type(x) not in (torch.Tensor, torch.nn.Parameter):
+                return f"an argument is a {type(x).__name__}, which is no plain tensor"
+            if x.requires_grad and torch.is_grad_enabled():
+                return "an argument needs a gradient: detach() it, or call backward inside the function"
+        elif x is not None and not isinstance(x, (bool, int, float, str)):
+            return f"an argument holds a {type(x).__name__}: pass tensors on the device, numbers and texts"
+    return ""
 
 
 def _tensors(leaves: Sequence[Any]) -> list[torch.Tensor]:

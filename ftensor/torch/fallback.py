@@ -314,21 +314,22 @@ def kernel(*names: str) -> Callable[[F], F]:
 
     def register(function: F) -> F:
         for name in names:
-            impl(name)(_or(function, on_host(name)))
+            impl(name)(_or(name, function, on_host(name)))
         return function
 
     return register
 
 
-def _or(function: Callable[..., Any], host: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
+def _or(name: str, function: Callable[..., Any], host: Callable[..., Any]) -> Callable[..., Any]:
     def either(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except NotImplementedError:
             return host(*args, **kwargs)
 
-    return either
+    # Messages take the name of the outermost function of this package as that of the op.
+    either.__code__ = either.__code__.replace(co_name=name.partition(".")[0])
+    return wraps(function)(either)
 
 
 # Kinds of tensors that are not strided, by the prefix of their dispatch key.

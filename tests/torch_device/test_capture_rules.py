@@ -284,6 +284,45 @@ def test_arguments_at_the_same_address_are_not_copied() -> None:
     assert entry.graph is not None and entry.arguments.static == [False, False]
 
 
+def test_step_without_arguments_is_captured() -> None:
+    """It reads tensors from outside in place."""
+    x = torch.ones(3, device="fpga")
+    step = ftensor.torch.capture(lambda: x * 2 + 1)
+    for k in range(5):
+        x.fill_(k)
+        assert step().tolist() == [2 * k + 1] * 3
+    assert [row.state for row in step.report()] == ["captured"]
+
+
+def test_report_says_why_calls_have_no_signature() -> None:
+    """One row for each reason, with the number of calls."""
+    x = torch.ones(3, device="fpga")
+    step = ftensor.torch.capture(lambda x, other=None: x * 2)
+    for _ in range(2):
+        step(torch.ones(3))
+    step(x.clone().requires_grad_())
+    step(x, {"scale": 2j})
+    with torch.autocast("fpga"):
+        step(x)
+    rows = step.report()
+    assert {(row.state, row.launches) for row in rows} == {("refused", 0)}
+    assert [row.calls for row in rows] == [2, 1, 1, 1]
+    wanted = "on cpu: move it", "needs a gradient: detach", "holds a complex", "autocast inside the function"
+    for row, text in zip(rows, wanted, strict=True):
+        assert text in row.reason
+    for k in range(17):
+        step(x, k)
+    assert step.report()[-1].reason == "16 other signatures came before"
+
+
+def test_refusal_names_the_op() -> None:
+    """`x[index]` with an index on the CPU, which a kernel with a way to the host takes."""
+    step = ftensor.torch.capture(lambda x: x[torch.arange(2)])
+    for _ in range(3):
+        step(torch.ones(3, device="fpga"))
+    assert step.report()[0].reason.startswith("index reads or writes values on the host")
+
+
 def test_capture_with_reads_kept() -> None:
     """The step reads values on the host that do not change. An op on the host is still refused."""
 

@@ -138,7 +138,7 @@ def cov(
     if fweights is not None or aweights is not None:
         w = aweights if fweights is None else fweights if aweights is None else fweights * aweights
     # Weights of a wider dtype widen the computation, step by step as in torch.
-    total = x.numel() // x._shape[0] if w is None else _exactly(w)
+    total = observed if w is None else _exactly(w)
     mean = (x if w is None else x * w).sum(1) / total
     if w is None:
         norm: Any = observed - correction

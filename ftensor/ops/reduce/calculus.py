@@ -83,7 +83,7 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
     if y._dtype.kind == "b" or (x is not None and x._dtype.kind == "b"):
         raise errors_arithmetic.no_bool(name)
     if not y.ndim:
-        raise errors_arithmetic.one_dim(name)
+        raise errors_arithmetic.one_dim(name, kind=IndexError)
     dim = normalize_dim(dim, y.ndim)
     size = y._shape[dim]
     widths: Any = 1 if dx is None else dx
