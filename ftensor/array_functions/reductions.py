@@ -15,7 +15,7 @@ from ..array_api.linalg import QRResult
 from ..array_api.reductions import reduce_axes
 from ..dtypes import promote_types
 from ..rows.catalogue import op_of
-from .values import dtype_of, first_tensor, floating, promote_pair, tensor, tensor_among
+from .values import at_least_float32, dtype_of, first_tensor, floating, promote_pair, tensor, tensor_among
 
 
 def over(op: str, a: Tensor, axis: Any, keepdims: bool, **options: Any) -> Tensor:
@@ -69,18 +69,21 @@ def nan_argument(op: str, replacement: float, a: Tensor, axis: Any, keepdims: bo
 
 
 def quantiles(op: Any, a: Tensor, q: Any, axis: Any, method: str, keepdims: bool, intervals: float = 1) -> Any:
-    """Returns the quantiles at `q / intervals`."""
-    x = floating(a)
+    """Returns the quantiles at `q / intervals`. Those of 16-bit floats are rounded once."""
+    given = floating(a).dtype
+    if given.kind == "c":
+        return NotImplemented
+    x = at_least_float32(floating(a))
     ranks = (q if isinstance(q, Tensor) else tensor(q, a)).to(x.dtype) / intervals
     if ranks.ndim > 1 or method not in ("linear", "lower", "higher", "midpoint", "nearest"):
         return NotImplemented
     if axis is None or isinstance(axis, int):
-        return op(x, ranks, axis, keepdims, interpolation=method)
+        return op(x, ranks, axis, keepdims, interpolation=method).to(given)
     kept_axes = tuple(k for k in range(x.ndim) if k not in {k % x.ndim for k in axis})
     if keepdims:
         return NotImplemented
     flat = x.permute((*kept_axes, *axis)).reshape((*[x.shape[k] for k in kept_axes], -1))
-    return op(flat, ranks, -1, interpolation=method)
+    return op(flat, ranks, -1, interpolation=method).to(given)
 
 
 def _average(a: Tensor, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:

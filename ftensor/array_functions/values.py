@@ -10,7 +10,7 @@ import numpy as np
 from .. import errors
 from .._tensor import Tensor
 from ..array_api.dtypes import is_outside
-from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, result_type
+from ..dtypes import dtype, float32, from_numpy_dtype, get_default_dtype, int64, promote_types, result_type
 from ..errors import call as messages
 from ..execute.fallback import upload_array
 from ..interop.host import to_array
@@ -78,6 +78,10 @@ def promote_pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 def floating(x: Tensor) -> Tensor:
     return x if x.dtype.kind in "fc" else x.to(get_default_dtype())
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    return x.to(float32) if x.dtype.kind == "f" and x.dtype.itemsize < float32.itemsize else x
 
 
 def dtype_of(value: Any) -> dtype | None:

@@ -272,6 +272,25 @@ def test_masks_of_another_size_are_refused() -> None:
         x[:0][ft.zeros(2, dtype=ft.bool)]
 
 
+def test_functions_of_16_bit_floats_compute_in_float32() -> None:
+    """Quantiles are rounded to the argument's dtype, transforms stay complex64, as in NumPy."""
+    h = np.linspace(-1, 2, 9).astype(np.float16)
+    for call in (np.median, np.nanmedian, np.fft.rfft, lambda a: np.fft.fft2(a.reshape(3, 3))):
+        mine, theirs = call(ft.from_numpy(h)), call(h)
+        assert np.dtype(str(mine.dtype)[8:]) == theirs.dtype
+        assert np.allclose(mine.numpy(), theirs, rtol=2e-3)
+    assert np.median(ft.from_numpy(h).bfloat16()).dtype is ft.bfloat16
+
+
+def test_functions_of_dtypes_without_an_op() -> None:
+    """The host orders complex numbers; integers have scalar products."""
+    ft.set_fallback("silent")
+    z, u = np.array([2, 1 + 1j, 1 - 2j], np.complex64), np.arange(6, dtype=np.uint16).reshape(2, 3)
+    assert complex(np.median(ft.from_numpy(z))) == np.median(z)
+    mine = ft.from_numpy(u)
+    assert np.linalg.vecdot(mine, mine).tolist() == np.linalg.vecdot(u, u).tolist()
+
+
 def test_bfloat16_cannot_fall_back_to_the_host() -> None:
     ft.set_fallback("silent")
     with pytest.raises(TypeError, match="bfloat16"):
