@@ -508,10 +508,10 @@ def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, a
     """Returns softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S,
     V).
 
-    `scale` defaults to 1 / sqrt(E). A bool mask is True where attention is allowed; another mask is
-    added. `is_causal` attends to positions up to the query's. With `enable_gqa`, each head of key
-    and value (dim -3) is shared by several heads of the query. Raises RuntimeError for shapes that
-    don't fit and for a mask together with `is_causal`.
+    `scale` defaults to 1 / sqrt(E). A bool mask is True where attention is allowed; another mask, of
+    float32 or the query's dtype, is added. `is_causal` attends to positions up to the query's. With
+    `enable_gqa`, each head of key and value (dim -3) is shared by several heads of the query.
+    Raises RuntimeError for shapes that don't fit and for a mask together with `is_causal`.
     """
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Returns a scaled elu, whose scale keeps mean 0 and variance 1 of its input."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
+from ....dtypes import float32
 from ....errors import linalg as errors_matmul
 from ....errors import nn as errors_nn
 from ....execute.pointwise import pointwise
@@ -47,10 +48,10 @@ def scaled_dot_product_attention(
     """Returns softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S,
     V).
 
-    `scale` defaults to 1 / sqrt(E). A bool mask is True where attention is allowed; another mask is
-    added. `is_causal` attends to positions up to the query's. With `enable_gqa`, each head of key
-    and value (dim -3) is shared by several heads of the query. Raises RuntimeError for shapes that
-    don't fit and for a mask together with `is_causal`.
+    `scale` defaults to 1 / sqrt(E). A bool mask is True where attention is allowed; another mask, of
+    float32 or the query's dtype, is added. `is_causal` attends to positions up to the query's. With
+    `enable_gqa`, each head of key and value (dim -3) is shared by several heads of the query.
+    Raises RuntimeError for shapes that don't fit and for a mask together with `is_causal`.
     """
     name = "scaled_dot_product_attention"
     if not query._dtype is key._dtype is value._dtype:
@@ -68,7 +69,7 @@ def scaled_dot_product_attention(
         heads = query._shape[-3]
         key = key.repeat_interleave(heads // max(1, key._shape[-3]), -3)
         value = value.repeat_interleave(heads // max(1, value._shape[-3]), -3)
-    if attn_mask is not None and attn_mask._dtype not in (bool_, query._dtype):
+    if attn_mask is not None and attn_mask._dtype not in (bool_, float32, query._dtype):
         raise errors_nn.attention_mask(attn_mask._dtype, query._dtype)
     dtype, compute = query._dtype, query._dtype.compute
     query, key, value = query.to(compute), key.to(compute), value.to(compute)
