@@ -12,6 +12,7 @@ from ..dtypes import bool as bool_
 from ..dtypes import dtype
 from ..errors import creation as messages
 from ..rows.catalogue import op_of
+from ..rows.spelling import named
 from .dtypes import CATEGORIES, NUMBERS, check, check_number, common_dtype, is_outside, limited, with_number
 
 # The op of a function whose name differs, and the supported kinds of dtypes.
@@ -138,14 +139,12 @@ def _floor_divide(a: Tensor, b: Tensor, result: Tensor) -> Tensor:
 _SPECIAL_CASES = {"remainder": _remainder, "floor_divide": _floor_divide}
 
 
-def _set_metadata(function: Any, name: str, op: str, category: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "ftensor.array_api"
-    function.__doc__ = (
+def _set_metadata(function: Callable[..., Tensor], name: str, op: str, category: str) -> Callable[..., Tensor]:
+    doc = (
         f"`ftensor.{op}` by the standard's rules: of {category} dtypes, TypeError for others."
         "\n\nOperands are promoted by their dtypes alone and broadcast together."
     )
-    return function
+    return named(name, doc, "ftensor.array_api")(function)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: _unary(name, *how) for name, how in _UNARY.items()} | {

@@ -14,6 +14,7 @@ from ..dtypes import dtype, int64, uint64
 from ..errors import argument_type
 from ..errors import creation as messages
 from ..rows.catalogue import op_of
+from ..rows.spelling import named
 from .dtypes import check
 
 Axis = int | tuple[int, ...] | None
@@ -175,10 +176,8 @@ _DOCS = {
 
 
 def _with_docstring(name: str, make: Any, arguments: tuple[str, ...], text: str) -> Callable[..., Tensor]:
-    function: Callable[..., Tensor] = make(name, *arguments)
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "ftensor.array_api"
-    function.__doc__ = f"{text} TypeError for a dtype that the standard leaves out."
+    doc = f"{text} TypeError for a dtype that the standard leaves out."
+    function: Callable[..., Tensor] = named(name, doc, "ftensor.array_api")(make(name, *arguments))
     return function
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from .._tensor import Tensor
 from ..dtypes import get_default_dtype
 from ..rows.catalogue import op_of
+from ..rows.spelling import named
 from .creation import asarray
 from .dtypes import NUMBERS, common_dtype
 
@@ -91,12 +92,10 @@ _COMPOSED: dict[str, Callable[..., Tensor]] = {
 
 
 def _function(name: str, compute: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    @named(name, f"`scipy.special.{name}` of tensors and numbers, broadcast together.")
     def function(*values: Any) -> Tensor:
         return compute(*_operands(tuple([v for v in values if v is not None])))
 
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = __name__
-    function.__doc__ = f"`scipy.special.{name}` of tensors and numbers, broadcast together."
     return function
 
 

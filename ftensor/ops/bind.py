@@ -23,7 +23,7 @@ from ..execute.pointwise import pointwise, write_result
 from ..interop.host import operand_tensor
 from ..rows.catalogue import CLASSES, ENTRIES, OWN, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce
-from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
+from ..rows.spelling import Shown, describe, named, renamed, show_types, signature_text, signature_without, tensors_only
 from .reduce.reduction import reduce_call
 
 
@@ -263,7 +263,7 @@ def make_function(op: Op) -> Callable[..., Any]:
     tensors, params, values = _signature_parts(op)
     out_parameter = ", out=None" if "*" in params else ", *, out=None"
     function = _maker(params + out_parameter, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
-    return _as_public_function(_annotate_parameters(function, tensors), op.name, docstring(op))
+    return named(op.name, docstring(op), "ftensor")(_annotate_parameters(function, tensors))
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
@@ -272,14 +272,7 @@ def make_reduction(row: Reduce) -> Callable[..., Any]:
     defaults = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in names else value for name, value in defaults.items()]
     function = _annotate_parameters(_maker(row.arguments, f"input, {', '.join(values)}")(row, reduce_call))
-    return _as_public_function(function, row.name, _reduction_docstring(row))
-
-
-def _as_public_function(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    function.__module__ = "ftensor"
-    return function
+    return named(row.name, _reduction_docstring(row), "ftensor")(function)
 
 
 def _annotate_parameters(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
@@ -363,7 +356,7 @@ def _functions_in_place() -> None:
         parameters = signature_text(names[0], entry.call, without="out")
         done = Entry(names[0], function, method=False, forms=(parameters,), aliases=tuple(names[1:]))
         done = register(done)
-        describe(_as_public_function(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
+        describe(named(names[0], _IN_PLACE_DOC.format(entry.name), "ftensor")(done.call), done.forms)
 
 
 def _set_names(function: Callable[..., Any], name: str, op: str = "") -> Callable[..., Any]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .catalogue import ENTRIES
+from .spelling import named
 
 LINE = re.compile(r"([^(]+)\((.*?)\)( -> .*?)? = (.*)")
 
@@ -111,7 +112,4 @@ class Functions(Mapping[str, Callable[..., Any]]):
         code = compile(source, str(self._path), "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
         made: dict[str, Callable[..., Any]] = {}
         exec(code, self._scope, made)
-        function = made["function"]
-        function.__name__ = function.__qualname__ = last
-        function.__doc__ = line.doc.replace("$", op) or None
-        return function
+        return named(last, line.doc.replace("$", op) or None)(made["function"])

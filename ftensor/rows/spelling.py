@@ -209,6 +209,19 @@ def written(
     return function
 
 
+def named(name: str, doc: str | None, module: str | None = None) -> Callable[[F], F]:
+    """Returns a decorator that gives a function its name and its docstring, and optionally its module."""
+
+    def give(function: F) -> F:
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = doc
+        if module is not None:
+            function.__module__ = module
+        return function
+
+    return give
+
+
 def declared(parameters: Iterable[Parameter]) -> str:
     """Returns the parameter list, with types and defaults, as in a definition."""
     words, keywords = [], False

@@ -11,6 +11,7 @@ from ...execute.output import new_like
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import BARE, Op, Promote
+from ...rows.spelling import named
 from ..bind import add_rows
 
 
@@ -207,12 +208,10 @@ def tensor_argument(function: str, input: Any) -> Tensor:
 def _no_out(test: Op) -> None:
     """Registers a predicate without `out=`, as in torch."""
 
+    @op(rows=(test,))
+    @named(test.name, test.doc)
     def call(input: Tensor) -> Tensor:
         return pointwise(test, (input,))
-
-    call.__name__ = call.__qualname__ = test.name
-    call.__doc__ = test.doc
-    op(rows=(test,))(call)
 
 
 for _test in (ISNAN, ISINF, ISFINITE, ISREAL):

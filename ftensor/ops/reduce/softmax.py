@@ -21,6 +21,7 @@ from ...graph.fusion_group import CACHED_ROW_BYTES
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
+from ...rows.spelling import named
 from ..arguments import check_kind
 from ..view.dims import view_as_real
 from .fold import AMAX
@@ -190,6 +191,8 @@ def _special(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
 def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Tensor]:
     """Returns the nn.functional form, whose default dim depends on the number of dims."""
 
+    @op(namespace="nn.functional")
+    @named(name, doc)
     def layer(input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
         if dim is None:
             check_arguments(name, input)
@@ -197,9 +200,7 @@ def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Te
             dim = 0 if input.ndim in (0, 1, 3) else 1
         return call(input, dim, dtype)
 
-    layer.__name__ = layer.__qualname__ = name
-    layer.__doc__ = doc
-    return op(namespace="nn.functional")(layer)
+    return layer
 
 
 nn_softmax = _layer(softmax, "softmax", "Returns exp(input) divided by its sum along `dim`.")

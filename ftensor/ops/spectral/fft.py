@@ -20,6 +20,7 @@ from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...kernels.signal_stages import MIN_LANES, transform_refusal
 from ...rows.catalogue import op
+from ...rows.spelling import named
 from ..arguments import check_kind
 from ..bind import composed
 from ..create.factory import Options, factory
@@ -304,10 +305,8 @@ class FourierTransform:
         return complex_to_real(x, dims, points[-1], factor, self.inverse, cache_key)
 
     def _entered(self, run: Callable[..., Tensor], doc: str) -> Callable[..., Tensor]:
-        run.__name__ = run.__qualname__ = self.name
-        run.__doc__ = doc
         check = real_out if self.kind is REAL else None
-        return composed(namespace="fft", method=False, check=check)(run)
+        return composed(namespace="fft", method=False, check=check)(named(self.name, doc)(run))
 
 
 def _cached_call(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:

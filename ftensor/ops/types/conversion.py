@@ -22,6 +22,7 @@ from ...execute.scalars import number, storable
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
+from ...rows.spelling import named
 from ..view.layout import ints, layout
 
 if TYPE_CHECKING:
@@ -93,12 +94,10 @@ def _one_of(name: str, positional: Any, keyword: Any) -> Any:
 
 
 def _conversion(name: str, target_dtype: dtypes.dtype) -> None:
+    @op(function=False)
+    @named(name, f"Converts the tensor: `to({target_dtype})`.")
     def convert(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
         return convert_tensor(input, target_dtype, input._storage.device, False, memory_format)
-
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"Converts the tensor: `to({target_dtype})`."
-    op(function=False)(convert)
 
 
 for _name, _of in {

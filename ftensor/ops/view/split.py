@@ -10,6 +10,7 @@ from ..._tensor import Tensor, method
 from ...errors import view as errors_view
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
+from ...rows.spelling import named
 from . import layout as split_math
 from .layout import as_int, int_list, ints, layout, slice_dim, with_layout
 
@@ -146,13 +147,11 @@ def _stacked_split(
 
 
 def _enter_split(name: str, need: int, dim_of: Callable[[int], int], doc: str) -> None:
+    @op(forms=tuple(f"{name}(input, {word}) -> tuple[Tensor, ...]" for word in ("sections", "indices")))
+    @named(name, doc)
     def cut(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
         dim = dim_of(len(layout(input, name)[0]))
         return _stacked_split(input, indices if sections is None else sections, more, dim, need, name)
-
-    cut.__name__ = cut.__qualname__ = name
-    cut.__doc__ = doc
-    op(forms=tuple(f"{name}(input, {word}) -> tuple[Tensor, ...]" for word in ("sections", "indices")))(cut)
 
 
 _enter_split("hsplit", 1, lambda ndim: 0 if ndim == 1 else 1, """

@@ -18,6 +18,7 @@ from ....execute.pointwise import pointwise
 from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
+from ....rows.spelling import named
 from ...arguments import check_tensors
 from ...linalg.matmul import linear
 from ...rearrange.cat import cat, stack
@@ -212,14 +213,12 @@ def lstm_cell(
 def _enter_cell(name: str, doc: str) -> None:
     """Registers a cell of one state; `doc` follows the first words of its docstring."""
 
+    @op(method=False)
+    @named(name, f"Returns the next state of inputs (batch, input) and a state (batch, hidden){doc}")
     def cell(
         input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
     ) -> Tensor:
         return _cell(name, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
-
-    cell.__name__ = cell.__qualname__ = name
-    cell.__doc__ = f"Returns the next state of inputs (batch, input) and a state (batch, hidden){doc}"
-    op(method=False)(cell)
 
 
 _enter_cell("gru_cell", """.
@@ -420,21 +419,17 @@ RuntimeError for shapes that don't fit and for another number of weights.
 def _enter(kind: CellKind, layer: str, last: str, hx: str, projected: str = "") -> None:
     name = kind.name
     returned = "tuple[Tensor, Tensor, Tensor]" if name == "lstm" else "tuple[Tensor, Tensor]"
+    forms = (
+        f"{name}(input, hx, {_REST}, batch_first) -> {returned}",
+        f"{name}(data, batch_sizes, hx, {_REST}) -> {returned}",
+    )
 
+    @op(method=False, forms=forms)
+    @named(name, _DOC.format(layer=layer, last=last, hx=hx, projected=projected))
     def run(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
         packed = "batch_sizes" in kwargs or (len(args) > 3 and isinstance(args[3], (list, tuple)))
         function: Callable[..., tuple[Tensor, ...]] = _packed if packed else _sequences
         return function(kind, *args, **kwargs)
-
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = _DOC.format(layer=layer, last=last, hx=hx, projected=projected)
-    op(
-        method=False,
-        forms=(
-            f"{name}(input, hx, {_REST}, batch_first) -> {returned}",
-            f"{name}(data, batch_sizes, hx, {_REST}) -> {returned}",
-        ),
-    )(run)
 
 
 _ONE = "is the state before the first step"

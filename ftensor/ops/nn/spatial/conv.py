@@ -20,6 +20,7 @@ from ....execute.reduce import fold
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import Entry, op, register
+from ....rows.spelling import named
 from ...linalg.product import DOT, check
 from ..layers.activation import SPACE
 from .windows import dilated_extent, in_input_format, ints_per_dim, padded, windows
@@ -302,9 +303,7 @@ def _swap_channels(weight: Tensor, groups: int) -> Tensor:
 
 
 def _add(call: Callable[..., Tensor], name: str, doc: str) -> None:
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = doc
-    op(method=False)(call)
+    op(method=False)(named(name, doc)(call))
     register(Entry(name, call, method=False, namespace=SPACE))
 
 

@@ -16,6 +16,7 @@ from ....execute.pointwise import pointwise
 from ....iterator.shape import numel
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
+from ....rows.spelling import named
 from ...arguments import check_kind
 from ...create.data import tensor
 from ...create.sizes import empty
@@ -223,13 +224,11 @@ def grid_sample(
 
 
 def _enter_sampler(name: str, dims: int, doc: str) -> None:
+    @op(method=False)
+    @named(name, doc)
     def call(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
         n = dims or input.ndim - 2
         return _sampled(name, n, input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = doc
-    op(method=False)(call)
 
 
 _enter_sampler("grid_sampler", 0, """

@@ -16,6 +16,7 @@ from ....execute.output import new, suggested_format
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import add_to_namespace, op
+from ....rows.spelling import named
 from ...arguments import check_kind
 from ...create.sizes import zeros
 from ...rearrange.pad import IntArray, gather_positions
@@ -222,22 +223,23 @@ def _unpooled(
     return in_input_format(result, input) if n == 2 else result
 
 
-def _make(n: int) -> None:
-    """Registers max_unpool for n dims."""
-    name = f"max_unpool{n}d"
-
-    def call(
-        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-    ) -> Tensor:
-        return _unpooled(name, n, input, indices, kernel_size, stride, padding, output_size)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""Returns zeros with each element of `input` at its position in
+_UNPOOL_DOC = """Returns zeros with each element of `input` at its position in
 `indices`, the positions that `max_pool{n}d` returns. The result has `output_size`, by default the
 smallest that such a pool reduces to the input's size. ValueError for an `output_size` that no such
 pool reduces to it, RuntimeError for positions out of range and for shapes that don't fit.
 """
-    op(namespace=SPACE)(call)
+
+
+def _make(n: int) -> None:
+    """Registers max_unpool for n dims."""
+    name = f"max_unpool{n}d"
+
+    @op(namespace=SPACE)
+    @named(name, _UNPOOL_DOC.format(n=n))
+    def call(
+        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    ) -> Tensor:
+        return _unpooled(name, n, input, indices, kernel_size, stride, padding, output_size)
 
 
 for _n in (1, 2, 3):
