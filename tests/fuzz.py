@@ -46,6 +46,7 @@ SOURCES = (
     "linked_networks",
     "captures",
     "loops",
+    "exports",
 )
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any, cast
 
 import pytest
@@ -24,7 +25,7 @@ from ftensor.kernels.workload import KernelLaunch
 from ftensor.toolchain.inventory.read import expand, read, row_functions
 from ftensor.toolchain.vitis.source import copy_headers
 
-from .. import forked
+from .. import forked, fuzz_exports
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
@@ -57,6 +58,14 @@ def test_stencils_agree_with_numpy(tmp_path: Path) -> None:
     done = forked.run(*command, *PROGRAM, "banks", env=env, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, wanted), done.stderr
     assert "bank of heat 1030: HBM[0:7] in 3 x" in done.stderr
+
+
+@needs
+@pytest.mark.long
+@pytest.mark.parametrize("number", (27, 38))
+def test_drawn_graphs_with_windows_agree_with_eager(number: int) -> None:
+    """They pad planes. `make fuzz` draws others."""
+    assert fuzz_exports.trial(Random(f"5:exports:{number}")) == ""
 
 
 @pytest.mark.parametrize("stencil", STENCILS, ids=lambda stencil: stencil.name)
