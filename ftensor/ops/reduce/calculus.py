@@ -72,8 +72,8 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
     return x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
 
 
-def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
-    """Returns the area of each trapezoid between neighbours along `dim`."""
+def _checked_widths(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> tuple[Any, int]:
+    """Returns the widths of the trapezoids along `dim`, a tensor if there are points `x`, and the dim."""
     dx = None if dx is MISSING else dx
     if x is not None and dx is not None:
         raise errors_arithmetic.two_widths(name)
@@ -85,29 +85,38 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
     if not y.ndim:
         raise errors_arithmetic.one_dim(name, kind=IndexError)
     dim = normalize_dim(dim, y.ndim)
-    size = y._shape[dim]
-    widths: Any = 1 if dx is None else dx
     if x is not None:
-        widths = _widths(name, y, x, dim) if size or not x.ndim else 1
-    elif isinstance(dx, complex) or (dx is not None and not isinstance(dx, (int, float))):
+        return (_widths(name, y, x, dim) if y._shape[dim] or not x.ndim else 1), dim
+    if isinstance(dx, complex) or (dx is not None and not isinstance(dx, (int, float))):
         raise errors_arithmetic.width(name, dx)
+    return 1 if dx is None else dx, dim
+
+
+def _areas(y: Tensor, widths: Any, dim: int) -> Tensor:
+    """Returns the area of each trapezoid between neighbours along `dim`."""
+    size = y._shape[dim]
     if not size:
         return y if y._dtype.kind in "fc" else y.to(zeros(0)._dtype)
-    sums = y.narrow(dim, 0, size - 1) + y.narrow(dim, 1, size - 1)
-    return sums * widths / 2
+    return (y.narrow(dim, 0, size - 1) + y.narrow(dim, 1, size - 1)) * widths / 2
 
 
 @op(method=False)
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
     """Returns the integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart
     (default 1). Raises RuntimeError for bool, for both arguments, and for shapes that don't fit."""
-    return _trapezoids("trapezoid", y, x, dx, dim).sum(dim)
+    widths, dim = _checked_widths("trapezoid", y, x, dx, dim)
+    if isinstance(widths, Tensor) or not y._shape[dim]:
+        return _areas(y, widths, dim).sum(dim)
+    # As torch: one infinite sample at an end gives NaN.
+    ends = y.select(dim, 0) + y.select(dim, y._shape[dim] - 1)
+    return (y.sum(dim) - ends * 0.5) * widths
 
 
 @op(method=False)
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
     """Returns the running integral along `dim`: one element fewer than samples."""
-    return _trapezoids("cumulative_trapezoid", y, x, dx, dim).cumsum(dim)
+    widths, dim = _checked_widths("cumulative_trapezoid", y, x, dx, dim)
+    return _areas(y, widths, dim).cumsum(dim)
 
 
 @op(method=False)

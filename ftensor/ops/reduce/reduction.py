@@ -155,6 +155,8 @@ def reduce_call(row: Reduce, input: Any, dim: Any, keepdim: Any, requested: Any,
         if requested is None and row.converts and row.serves(outs[0]._dtype.kind):
             requested = outs[0]._dtype
         _check_out(row, input._dtype, requested, outs)
+        if row.promote is Promote.TRUTH and outs[0]._dtype is dtypes.bool:
+            requested = dtypes.bool  # also of uint8, whose truth values are uint8 otherwise
         results = outputs(row, input, dims, keepdim, requested, outs)
     if single:
         return results[0]
