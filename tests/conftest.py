@@ -143,8 +143,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def make_room() -> None:
-    """Makes room in the table of kernels. A device drops its launches and graphs when the table is
-    full. This does it before a test that may count them, unless the test itself makes very many."""
+    """Makes room in the tables of kernels and of launches. A device drops launches and graphs when a
+    table is full. This does it before a test that may count them, unless the test itself makes very
+    many."""
     from ftensor._device import default_backend
     from ftensor.runtime.launch_cache import KernelTable
 
@@ -156,6 +157,11 @@ def make_room() -> None:
         while 2 * len(kernels) > kernels.most:
             kernels.popitem(last=False)
         backend.forget_launches()
+    launches = backend.launches
+    if 4 * launches.newer_bytes > launches.most:
+        most, launches.most = launches.most, 0
+        launches._make_older()
+        launches.most = most
 
 
 @pytest.fixture
