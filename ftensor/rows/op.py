@@ -76,6 +76,12 @@ def compute_and_result_dtypes(promote: Promote, common: dtype, wide: bool = True
     return common.compute, result
 
 
+def check_parameters(name: str, parameters: str) -> None:
+    """Raises ValueError if the parameters of a row are a signature, with a name before them."""
+    if parameters.partition("(")[0].strip().isidentifier() and parameters.rstrip().endswith(")"):
+        raise errors.row_parameters(name, parameters)
+
+
 @dataclass(frozen=True, eq=False)
 class Op:
     """One pointwise op.
@@ -123,6 +129,9 @@ class Op:
     check: Callable[[Op, Any, Any, dtype], None] | None = None
     bare: str = ""  # the groups of dtypes with few ops (`dtype.bare`) that the op accepts
     copies_bits: bool = False  # writes the bits unchanged if the dtypes are equal
+
+    def __post_init__(self) -> None:
+        check_parameters(self.name, self.parameters)
 
     @property
     def arity(self) -> int:

@@ -108,11 +108,18 @@ def test_steps_are_one_op() -> None:
         ),
         ('ops = ["add", "sub"]\nbut = ["add"]\ndtypes = ["int8"]', {"sub map: int8(int8, int8)"}),
         ('ops = ["fill"]', {"fill map: float32()"}),
+        ('ops = ["random_normal"]\ndtypes = ["float32()"]', {"random_normal map: float32()"}),
+        ('ops = ["random_below"]\ndtypes = ["int64(int64)"]', {"random_below map: int64(int64)"}),
         ('ops = ["mul"]\nlayouts = ["map vvs"]', {"mul map: float32(float32, float32)"}),
     ],
 )
 def test_members_of_a_group(text: str, wanted: set[str]) -> None:
     assert signatures(text) == wanted
+
+
+def test_signature_in_place_of_parameters_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"row 'halved': .* not 'halved\(input\)'"):
+        Op("halved", "halved(input)", "a * K(0.5)")
 
 
 def test_parameters_select_a_row() -> None:

@@ -35,7 +35,7 @@ _FLOATING: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
 
 def _row(name: str, body: str, params: tuple[str, ...] = (), inputs: str = "", **more: Any) -> Op:
     fields: dict[str, Any] = {"promote": Promote.FLOATING, "only": _FLOATING} | more
-    return Op(f"random_{name}", f"random_{name}({inputs})", body, params=STREAM + params, **fields)
+    return Op(f"random_{name}", inputs, body, params=STREAM + params, **fields)
 
 
 UNIFORM = _row("uniform", f"ft_min(low + span * ftr_uniform({_WORD}), last)", ("low", "span", "last"))
