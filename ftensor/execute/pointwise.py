@@ -188,7 +188,7 @@ def planned(op: Op, inputs: Sequence[Any], common: dtype, out: Tensor | None = N
     shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
     if out is not None:
         return plan_map(shapes, strides, out=(out._shape, out._strides))
-    scalars = op.orders_numbers and len(tensors) < len(inputs)
+    scalars = op.numbers_affect_strides and len(tensors) < len(inputs)
     if op.promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and inputs[0]._dtype.is_complex:
         # torch allocates the results of these ops by `empty_like`.
         return plan_map(shapes, strides, out=(shapes[0], like_strides(shapes[0], strides[0])))

@@ -118,3 +118,9 @@ def lanes_for(dtypes: list[dtype], compute: dtype, width: int) -> int:
     widest = max([d.itemsize for d in dtypes] + [compute.itemsize])
     lanes = max(1, min(16, width // widest))
     return min(lanes, 8) if compute.is_complex or any(d.is_complex for d in dtypes) else lanes
+
+
+def describe_operands(key: KernelKey) -> str:
+    """Describes the dtypes and layouts of a member's operands, and the dtype of its computation."""
+    ins, outs = (", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in ports) for ports in (key.ins, key.outs))
+    return f"({ins}) -> {outs}, computed in {key.compute.name}"

@@ -13,17 +13,7 @@ from ..dtypes import dtype, float32, int32
 from ..dtypes.limits import iinfo
 from . import network, network_float
 from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, SOFTMAX, Flow, NetworkKey, NetworkLayer
-from .network_depths import (
-    NETWORK_FIFO_DEPTH,
-    PROCESS_LATENCY,
-    FlowFifo,
-    Operators,
-    Process,
-    deepen,
-    divisors,
-    parts_of,
-    same,
-)
+from .network_depths import PROCESS_LATENCY, FlowFifo, Operators, Process, deepen, divisors, parts_of, same
 from .network_windows import window_rows, windows
 from .workload import LocalMemory
 
@@ -128,7 +118,7 @@ class Processes:
 
     # Ports
 
-    def enter(self, name: str, flow: Flow, element: str = "T", depth: int = NETWORK_FIFO_DEPTH) -> int:
+    def enter(self, name: str, flow: Flow, element: str = "T", depth: int = FlowFifo.depth) -> int:
         """Returns a new FIFO that another kernel writes."""
         self.fifos.append(FlowFifo(name, flow, element, -1, depth))
         self.entering.append(len(self.fifos) - 1)

@@ -120,7 +120,7 @@ class Op:
     refuses: tuple[str, ...] = ()  # names of dtypes that the op refuses despite `body`
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_scalars: bool = True  # Python numbers take the precision of the operands' dtype
-    orders_numbers: bool = True  # Python numbers affect the result's strides, as operands do in torch
+    numbers_affect_strides: bool = True  # Python numbers count as operands when torch orders the result's dims
     tensors: tuple[int, ...] = ()  # positions of inputs that must be tensors
     allows_only_scalars: bool = False  # also computes if all inputs are Python numbers
     only: tuple[str, ...] = ()
@@ -209,6 +209,9 @@ class Reduce:
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     refuses_first: bool = False  # refuses a dtype before it checks the dims
     bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that the row accepts
+
+    def __post_init__(self) -> None:
+        check_parameters(self.name, self.parameters)
 
     @property
     def arguments(self) -> str:

@@ -12,7 +12,7 @@ from .. import dtypes
 from ..image.manifest import LINKED, ArgumentRecord, KernelRecord, MemberRecord
 from ..kernels import source
 from ..kernels.inventory_terms import KernelArgument
-from ..kernels.key import BY_VALUE, KIND_NAMES, LOCATED, KernelKey, Key, Port
+from ..kernels.key import BY_VALUE, LOCATED, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
 from ..kernels.skeleton import BoardSkeleton, Parameter, board_skeleton_of
 from ..kernels.source import OPERAND_NAMES, indices, parameters
@@ -296,12 +296,6 @@ def slot_type(users: list[tuple[KernelKey, Port]]) -> str:
         raise ValueError(f"one port can't serve elements of several widths: {names}")
     width = widths.pop()
     return "ft_word128" if width == 16 else f"uint{8 * width}_t"
-
-
-def describe_operands(key: KernelKey) -> str:
-    """Describes the dtypes and layouts of a member's operands, and the dtype of its computation."""
-    ins, outs = (", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in ports) for ports in (key.ins, key.outs))
-    return f"({ins}) -> {outs}, computed in {key.compute.name}"
 
 
 def values(key: KernelKey) -> list[tuple[str, str]]:

@@ -120,6 +120,8 @@ def test_members_of_a_group(text: str, wanted: set[str]) -> None:
 def test_signature_in_place_of_parameters_is_refused() -> None:
     with pytest.raises(ValueError, match=r"row 'halved': .* not 'halved\(input\)'"):
         Op("halved", "halved(input)", "a * K(0.5)")
+    with pytest.raises(ValueError, match=r"row 'total': .* not 'total\(input, dim=\(\)\)'"):
+        Reduce("total", "a", "x + y", "K(0)", parameters="total(input, dim=())")
 
 
 def test_parameters_select_a_row() -> None:

@@ -15,12 +15,12 @@ from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ...rows.op import Op
 
-POW = Op("pow", "input, exponent", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)", orders_numbers=False)
+POW = Op("pow", "input, exponent", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)", numbers_affect_strides=False)
 
 
 def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:
     row = Op(f"pow_{name}", "input, exponent", body, int_=int_, bool_=bool_, complex_=complex_)
-    return replace(row, orders_numbers=False)
+    return replace(row, numbers_affect_strides=False)
 
 
 # Exponents with a faster form, which also decides the special values as in torch.

@@ -29,7 +29,7 @@ WHERE = Op(
     exact_out=True,
     bare=BARE,
 )
-CLAMP = Op("clamp", "input, min, max", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,), orders_numbers=False)
+CLAMP = Op("clamp", "input, min, max", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,), numbers_affect_strides=False)
 CLAMP_MIN = Op(
     "clamp_min",
     "input, min",
@@ -37,7 +37,7 @@ CLAMP_MIN = Op(
     bool_="ft_max(a, b)",
     tensors=(0,),
     check=_check_clamp,
-    orders_numbers=False,
+    numbers_affect_strides=False,
 )
 CLAMP_MAX = Op(
     "clamp_max",
@@ -46,7 +46,7 @@ CLAMP_MAX = Op(
     bool_="ft_min(a, b)",
     tensors=(0,),
     check=_check_clamp,
-    orders_numbers=False,
+    numbers_affect_strides=False,
 )
 
 
@@ -130,7 +130,7 @@ LERP = Op(
     float_only=True,
     check=_check_lerp,
     round_scalars=False,
-    orders_numbers=False,
+    numbers_affect_strides=False,
     tensors=(0, 1),
 )
 

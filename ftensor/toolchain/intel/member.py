@@ -10,10 +10,10 @@ from ...image.file import stages
 from ...kernels import element_function, holes, source
 from ...kernels.element_function import STATE_NAMES, undefine_lines, with_vector_operands
 from ...kernels.holes import hole_definitions
-from ...kernels.key import BY_VALUE, KernelKey, Port
+from ...kernels.key import BY_VALUE, KernelKey, Port, describe_operands
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import OPERAND_NAMES, parameters
-from ..group import KernelArgument, KernelGroup, arguments, describe_operands, port_slots, values
+from ..group import KernelArgument, KernelGroup, arguments, port_slots, values
 
 PORT_WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 

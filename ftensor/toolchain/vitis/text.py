@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...dtypes import dtype
 from ...kernels import element_function, source
-from ...kernels.key import KernelKey, Key, Port
+from ...kernels.key import KernelKey, Key, Port, describe_operands
 from ...kernels.source import OPERAND_NAMES
-from ..group import KernelGroup, describe_operands, element_word, is_wide, port_slots, slot_type, values
+from ..group import KernelGroup, element_word, is_wide, port_slots, slot_type, values
 
 # The replacement of a macro: a text, or for a macro with parameters a function that returns one.
 Word = str | Callable[..., str]
