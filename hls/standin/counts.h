@@ -44,7 +44,7 @@ static inline bool ft_left()
     return false;
 }
 
-// Returns the memory of all ports, or null. The address of port k is k parts and a half behind it.
+// Returns the memory of all ports, or null. Port k begins k + 1/2 parts after it: lower addresses are its own, too.
 extern "C" char *ft_reserve(int ports)
 {
     ft_count = ports;
